@@ -123,6 +123,12 @@ export const errors = {
       'This auth token is already in use on another platform. Create a new one for this device.',
     when: 'The auth token was already registered for another platform.',
   },
+  ERR_MESSAGE_DISAPPROVED: {
+    status: 403,
+    retry: false,
+    message: 'The rule "{rule}" does not allow this content.',
+    when: 'A rule of moderation disapproves the new content of a message. The message stays as it was.',
+  },
   ERR_RULE_NOT_FOUND: {
     status: 404,
     retry: false,

@@ -11,6 +11,9 @@ export type Acknowledged = {
   message: string
 }
 
+/** A message of the service about something that happened. Its `type` tells the kinds apart. */
+export type ActionMessage = MemberAction | MessageAction
+
 export type App = {
   /** Id of the app, part of its host name. */
   id: string
@@ -43,6 +46,17 @@ export type App = {
   scheduledToDeleteAt?: number
 }
 
+export type Attachment = {
+  /** URL of the file. The service stores only the URL. */
+  url: string
+  name?: string
+  mimeType?: string
+  extension?: string
+  /** Size in bytes. */
+  size?: string
+  [field: string]: unknown
+}
+
 export type AuditEntry = {
   id: string
   /** Time of the entry, in Unix seconds. */
@@ -67,6 +81,131 @@ export type AuditEntry = {
   /** Network address of the caller. */
   address?: string
   userAgent?: string
+}
+
+export type BlockedMessage = {
+  /** Absent if no rule blocked the message. */
+  ruleId?: string
+  ruleName?: string
+  /** Revision of the rule. */
+  revisionId?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  message: Message
+  /** Actions of the rule. */
+  action: string[]
+  /** Time when it was blocked, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time when it was blocked, in Unix seconds. */
+  blockedAt: number
+  /** In the list of reviewed messages. */
+  appId?: string
+  /** What a moderator decided. */
+  decision?: 'approved' | 'rejected'
+  /** Time of that decision, in Unix seconds. */
+  reviewedAt?: number
+}
+
+export type Card = {
+  imageUrl?: string
+  text?: string
+  cardActions?: InteractiveElement[]
+  [field: string]: unknown
+}
+
+export type CardMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'card'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Card
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
 }
 
 export type Collaborator = {
@@ -113,6 +252,322 @@ export type Cursor = {
   affix?: 'append' | 'prepend'
 }
 
+export type CustomInteractiveMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'customInteractive'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    /** Any object. */
+    interactiveData?: Record<string, unknown>
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+export type CustomMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'custom'
+  /** A name of your choice. */
+  type: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `customData` is absent once the message is deleted. */
+  data: {
+    /** The content, in your own format. */
+    customData?: Record<string, unknown>
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+export type ElementAction = {
+  actionType: 'apiAction' | 'urlNavigation' | 'deepLinkAction' | 'customAction'
+  url?: string
+  method?: string
+  payload?: Record<string, unknown>
+  headers?: Record<string, unknown>
+  dataKey?: string
+  [field: string]: unknown
+}
+
+/** A group inside a message. Deleted groups only have `guid` and `name`. */
+export type EmbeddedGroup = {
+  /** Unique within the app. */
+  guid: string
+  name?: string
+  type?: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner, or `app_system` if the app owns it. */
+  owner?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount?: number
+  conversationId?: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who last changed it, or `app_system` if the app did. */
+  updatedBy?: string
+}
+
+/** A message inside another one: without content if it was deleted, and only its ids if it was permanently deleted. */
+export type EmbeddedMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId?: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender?: string
+  receiverType?: 'user' | 'group'
+  /** UID or GUID. */
+  receiver?: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  category?: 'message' | 'custom' | 'interactive'
+  type?: string
+  data?: {
+    /** The sender and the receiver as they are now. */
+    entities?: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+/** A user inside a message. Deleted users only have `uid` and `name`. Events leave out `status` and `lastActiveAt`. */
+export type EmbeddedUser = {
+  /** Unique within the app. */
+  uid: string
+  name?: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role?: string
+  /** `available` while a device of the user is connected. */
+  status?: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+}
+
 export type FlagReason = {
   id: string
   name: string
@@ -124,6 +579,150 @@ export type FlagReason = {
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
 }
+
+export type Form = {
+  title?: string
+  text?: string
+  formFields: InteractiveElement[]
+  submitElement: InteractiveElement
+  [field: string]: unknown
+}
+
+export type FormMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'form'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Form
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+export type GroupEntity = {
+  entity: EmbeddedGroup
+  entityType: 'group'
+}
+
+/** A part of an interactive message. */
+export type InteractiveElement = {
+  elementType:
+    | 'label'
+    | 'textInput'
+    | 'button'
+    | 'checkbox'
+    | 'dropdown'
+    | 'radio'
+    | 'singleSelect'
+    | 'dateTime'
+  /** Unique within the message. */
+  elementId: string
+  label?: string
+  /** Default: true. */
+  optional?: boolean
+  defaultValue?: unknown
+  options?: {
+    value: string
+    label: string
+    [field: string]: unknown
+  }[]
+  placeholder?: {
+    text?: string
+    [field: string]: unknown
+  }
+  maxLines?: number
+  mode?: string
+  dateTimeFormat?: string
+  timezoneCode?: string
+  from?: string
+  to?: string
+  buttonText?: string
+  disableAfterInteracted?: boolean
+  action?: ElementAction
+  [field: string]: unknown
+}
+
+/** A message that users can interact with. Its `type` tells the kinds apart. */
+export type InteractiveMessage =
+  | FormMessage
+  | CardMessage
+  | SchedulerMessage
+  | CustomInteractiveMessage
 
 export type Job = {
   id: string
@@ -173,6 +772,229 @@ export type KeywordList = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
+}
+
+export type MediaMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'message'
+  type: 'image' | 'file' | 'audio' | 'video'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `attachments` is absent once the message is deleted. */
+  data: {
+    attachments?: Attachment[]
+    /** The caption. */
+    text?: string
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+/** Says what the user `by` did with the member `on` of the group `for`. */
+export type MemberAction = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'action'
+  type: 'groupMember'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'added' | 'joined' | 'left' | 'kicked' | 'banned' | 'unbanned' | 'scopeChanged'
+    entities: {
+      by: UserEntity
+      on: UserEntity
+      for: GroupEntity
+    }
+    /** For `scopeChanged`: the scope before and after. */
+    extras?: {
+      scope: {
+        old: 'admin' | 'moderator' | 'participant'
+        'new': 'admin' | 'moderator' | 'participant'
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+/** A message. `category` and `type` tell the kinds apart. */
+export type Message =
+  | TextMessage
+  | MediaMessage
+  | CustomMessage
+  | InteractiveMessage
+  | ActionMessage
+
+/** Says that the user `by` edited or deleted the message `on`. `for` is its receiver. */
+export type MessageAction = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'action'
+  type: 'message'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'edited' | 'deleted'
+    entities: {
+      by: UserEntity
+      on: MessageEntity
+      for: UserEntity | GroupEntity
+    }
+    [field: string]: unknown
+  }
+}
+
+export type MessageEntity = {
+  entity: EmbeddedMessage
+  entityType: 'message'
 }
 
 export type ModerationRule = {
@@ -315,6 +1137,24 @@ export type Pagination = {
   total_capped?: true
 }
 
+export type ReactionCount = {
+  /** An emoji, or any short text. */
+  reaction: string
+  /** Number of users who added it. */
+  count: number
+  /** Present if the viewer added it. */
+  reactedByMe?: true
+}
+
+export type Receipt = {
+  /** UID of the receiver. */
+  recipient: string
+  /** Time of delivery, in Unix seconds. */
+  deliveredAt?: number
+  /** Time of reading, in Unix seconds. */
+  readAt?: number
+}
+
 export type RuleCondition = {
   /** Place of the condition in the rule. */
   id: number
@@ -356,6 +1196,110 @@ export type RuleTestResult = {
     /** What was found, as rules read it. */
     text: string
   }[]
+}
+
+export type Scheduler = {
+  title: string
+  avatarUrl: string
+  /** Minutes between two appointments. */
+  bufferTime: number
+  icsFileUrl: string
+  /** Times by weekday. */
+  availability: Record<string, TimeSpan | TimeSpan[]>
+  timezoneCode: string
+  /** Minutes. */
+  duration: number
+  scheduleElement: InteractiveElement
+  goalCompletionText: string
+  dateRangeStart: string
+  dateRangeEnd: string
+  [field: string]: unknown
+}
+
+export type SchedulerMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'scheduler'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Scheduler
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyAction' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
 }
 
 export type Session = {
@@ -412,6 +1356,92 @@ export type Tenant = {
   usage?: Usage
 }
 
+export type TextMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'message'
+  type: 'text'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `text` is absent once the message is deleted. */
+  data: {
+    /** The text. `<@uid:UID>` mentions a user. */
+    text?: string
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+export type TimeSpan = {
+  /** `HHMM`. */
+  from: string
+  /** `HHMM`. */
+  to: string
+  [field: string]: unknown
+}
+
 export type Trigger = {
   id: string
   description: string
@@ -440,6 +1470,11 @@ export type Usage = {
   users: number
   /** Number of groups now. */
   groups: number
+}
+
+export type UserEntity = {
+  entity: EmbeddedUser
+  entityType: 'user'
 }
 
 export type Webhook = {
@@ -494,6 +1529,75 @@ export type WebhookDelivery = {
   answer?: string
   /** Time of the entry, in Unix seconds. */
   at: number
+}
+
+export type ListBlockedMessagesAnswer = {
+  data: BlockedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListBlockedMessagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Only messages of this user. */
+  sender?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
+}
+
+export type ReviewBlockedMessageAnswer = {
+  success: true
+  /** The decision. */
+  message: string
+}
+
+export type ReviewBlockedMessageBody = {
+  /** `approved` delivers the message. `rejected` confirms that it stays blocked. */
+  status: 'approved' | 'rejected'
+  /** Accepted for compatibility: a decision always counts as a review. */
+  reviewed?: boolean | undefined
+}
+
+export type ListBlockedMessagesReviewedAnswer = {
+  data: BlockedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListBlockedMessagesReviewedQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Only messages of this user. */
+  sender?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
 }
 
 export type CreateRuleBody = NewModerationRule
@@ -998,6 +2102,74 @@ export type ListJobsQuery = {
   state?: 'blocked' | 'waiting' | 'ready' | 'running' | 'done' | 'dead' | 'cancelled' | undefined
   /** Only jobs with this name. */
   name?: string | undefined
+}
+
+/** `client.blockedMessages` */
+export class BlockedMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List blocked messages that wait for a review. */
+  async list(
+    appId: string,
+    query?: ListBlockedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListBlockedMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/blocked-messages`, query },
+      options,
+    )
+  }
+
+  /** List blocked messages that wait for a review (iterates over all pages). */
+  all(
+    appId: string,
+    query?: ListBlockedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<BlockedMessage, void, undefined> {
+    return everyFollowing((page) => this.list(appId, { ...query, ...page }, options))
+  }
+
+  /** Approve or reject a blocked message. */
+  async review(
+    appId: string,
+    messageId: string,
+    body: ReviewBlockedMessageBody,
+    options?: CallOptions,
+  ): Promise<ReviewBlockedMessageAnswer> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/apps/${segment(appId)}/moderation/blocked-messages/${segment(messageId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** List blocked messages that were reviewed. */
+  async listReviewed(
+    appId: string,
+    query?: ListBlockedMessagesReviewedQuery,
+    options?: CallOptions,
+  ): Promise<ListBlockedMessagesReviewedAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/reviewed-messages`, query },
+      options,
+    )
+  }
+
+  /** List blocked messages that were reviewed (iterates over all pages). */
+  allReviewed(
+    appId: string,
+    query?: ListBlockedMessagesReviewedQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<BlockedMessage, void, undefined> {
+    return everyFollowing((page) => this.listReviewed(appId, { ...query, ...page }, options))
+  }
 }
 
 /** `client.moderationRules` */
@@ -1656,6 +2828,7 @@ export class JobsMethods {
 
 /** All operations, grouped by area. */
 export class ManagementOperations {
+  readonly blockedMessages: BlockedMessagesMethods
   readonly moderationRules: ModerationRulesMethods
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
@@ -1673,6 +2846,7 @@ export class ManagementOperations {
   readonly jobs: JobsMethods
 
   constructor(transport: Transport) {
+    this.blockedMessages = new BlockedMessagesMethods(transport)
     this.moderationRules = new ModerationRulesMethods(transport)
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)

@@ -691,6 +691,18 @@ export type Explanation = {
   chain: RuleApplied[]
 }
 
+export type FlagReason = {
+  id: string
+  name: string
+  description?: string
+  /** The reason comes with the service. */
+  default?: true
+  /** Time when the reason was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
 export type Form = {
   title?: string | undefined
   text?: string | undefined
@@ -866,6 +878,29 @@ export type InteractiveMessage =
   | CardMessage
   | SchedulerMessage
   | CustomInteractiveMessage
+
+export type KeywordList = {
+  id: string
+  name: string
+  description?: string
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category: 'word' | 'pattern'
+  /** Whether the entries came from a file. */
+  isCSV: boolean
+  /** The entries. Lists of lists leave them out. */
+  searchTerms?: string[]
+  /** Number of entries. */
+  termsCount: number
+  /** Ends with a number that grows with each change. */
+  revisionId: string
+  active: boolean
+  /** The list comes with the service. */
+  default?: true
+  /** Time when the list was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
 
 export type MediaMessage = {
   /** Message id. Ids increase within a conversation. */
@@ -1193,6 +1228,26 @@ export type MessageStats = {
   }[]
 }
 
+export type ModerationRule = {
+  id: string
+  name: string
+  description?: string
+  enabled: boolean
+  action: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[]
+  filters: RuleFilter[]
+  conditions: RuleCondition[]
+  /** Whether this is the last revision. */
+  active: boolean
+  /** The rule comes with the service. */
+  default?: true
+  /** Ends with a number that grows with each change. */
+  revisionId: string
+  /** Time when the rule was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of this revision, in Unix seconds. */
+  updatedAt: number
+}
+
 /** Further receivers, up to 25 in total. Each receives a message of its own. */
 export type MultipleReceivers = {
   uids?: string[] | undefined
@@ -1224,6 +1279,8 @@ export type NewCardMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'interactive' | undefined
   type?: 'card' | undefined
@@ -1261,6 +1318,8 @@ export type NewCustomInteractiveMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'interactive' | undefined
   type: 'customInteractive'
@@ -1299,6 +1358,8 @@ export type NewCustomMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'custom' | undefined
   /** A name of your choice. */
@@ -1315,6 +1376,15 @@ export type NewCustomMessage = {
   }
 }
 
+export type NewFlagReason = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** What users choose. */
+  name: string
+  /** What it stands for. */
+  description?: string | undefined
+}
+
 export type NewFormMessage = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
@@ -1329,6 +1399,8 @@ export type NewFormMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'interactive' | undefined
   type: 'form'
@@ -1359,6 +1431,21 @@ export type NewInteractiveMessage =
   | NewSchedulerMessage
   | NewCustomInteractiveMessage
 
+export type NewKeywordList = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** Display name. */
+  name: string
+  /** What the list is for. */
+  description?: string | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category: 'word' | 'pattern'
+  /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
+  searchTerms?: string | string[] | undefined
+  /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
+  file?: string | undefined
+}
+
 export type NewMediaMessage = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
@@ -1373,6 +1460,8 @@ export type NewMediaMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'message' | undefined
   type: 'image' | 'file' | 'audio' | 'video'
@@ -1390,6 +1479,58 @@ export type NewMediaMessage = {
 /** A new message: text, media, custom or interactive. */
 export type NewMessage = NewTextMessage | NewMediaMessage | NewCustomMessage | NewInteractiveMessage
 
+export type NewModerationRule = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** Display name. */
+  name: string
+  /** What the rule is for. */
+  description?: string | undefined
+  /** Whether messages are checked. Default: false. */
+  enabled?: boolean | undefined
+  /** What happens on a hit. `blockMessage` is always part of it. */
+  action?: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[] | undefined
+  /** Whom the rule concerns: all of them must match. At most 10. */
+  filters?: NewRuleFilter[] | undefined
+  /** What is a hit: any of them. At most 10. */
+  conditions: NewRuleCondition[]
+}
+
+export type NewRuleCondition = {
+  entity?: 'message' | undefined
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
+  operand?: 'text' | 'custom' | undefined
+  operator?: 'contains' | 'equals' | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
+  category: 'word' | 'pattern'
+  /** Whether `value` names keyword lists. */
+  isKeywordReferencePresent?: boolean | undefined
+  /** The same: answers spell it this way. */
+  isKeywordsReferencePresent?: boolean | undefined
+  /** Words, patterns or ids of keyword lists; any of them is a hit. */
+  value: string | string[]
+}
+
+export type NewRuleFilter = {
+  type: 'sender' | 'receiver'
+  /** A sender is always a user. */
+  entity: 'user' | 'group'
+  operand: 'uid' | 'name' | 'role' | 'tags' | 'createdAt' | 'guid' | 'type'
+  operator:
+    | 'equals'
+    | 'notEquals'
+    | 'in'
+    | 'notIn'
+    | 'startsWith'
+    | 'endsWith'
+    | 'lessThan'
+    | 'greaterThan'
+    | 'not equals'
+    | 'not in'
+  /** One value or a list. Times are Unix seconds. */
+  value: string | number | (string | number)[]
+}
+
 export type NewSchedulerMessage = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
@@ -1404,6 +1545,8 @@ export type NewSchedulerMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'interactive' | undefined
   type: 'scheduler'
@@ -1441,6 +1584,8 @@ export type NewTextMessage = {
   quotedMessageId?: number | string | undefined
   /** Up to 25 tags. */
   tags?: string[] | undefined
+  /** Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`. */
+  skipModeration?: boolean | undefined
   /** Inferred from `data` and `type` when omitted. */
   category?: 'message' | undefined
   type?: 'text' | undefined
@@ -1569,6 +1714,49 @@ export type RuleApplied = {
   allows: boolean
 }
 
+export type RuleCondition = {
+  /** Place of the condition in the rule. */
+  id: number
+  entity: 'message'
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
+  operand: 'text' | 'custom'
+  operator: 'contains' | 'equals'
+  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
+  category: 'word' | 'pattern'
+  isKeywordsReferencePresent: boolean
+  isMediaPresent: boolean
+  value: string[]
+  /** The condition in words. */
+  message: string
+}
+
+export type RuleFilter = {
+  type: 'sender' | 'receiver'
+  /** A sender is always a user. */
+  entity: 'user' | 'group'
+  operand: 'uid' | 'name' | 'role' | 'tags' | 'createdAt' | 'guid' | 'type'
+  operator:
+    | 'equals'
+    | 'notEquals'
+    | 'in'
+    | 'notIn'
+    | 'startsWith'
+    | 'endsWith'
+    | 'lessThan'
+    | 'greaterThan'
+  value: (string | number)[]
+}
+
+export type RuleTestResult = {
+  hits: {
+    ruleId?: string
+    /** Place of the condition in its rule, from 1. */
+    condition: number
+    /** What was found, as rules read it. */
+    text: string
+  }[]
+}
+
 export type Scheduler = {
   title: string
   avatarUrl: string
@@ -1691,6 +1879,7 @@ export type SendOutcome = {
       | 'ERR_MESSAGE_THREAD_NESTING'
       | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
       | 'ERR_BAD_REQUEST'
+      | 'ERR_MISSION_FAILED'
     message: string
   }
   data?: Message
@@ -2730,6 +2919,123 @@ export type ListBlockedMessagesReviewedQuery = {
   ruleId?: string | undefined
 }
 
+export type CreateRuleBody = NewModerationRule
+
+export type ListRulesAnswer = {
+  data: ModerationRule[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRulesQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateRuleBody = {
+  /** The id of the rule; it is not changed. */
+  id?: string | undefined
+  /** Display name. */
+  name?: string | undefined
+  /** What the rule is for. */
+  description?: string | undefined
+  /** Whether messages are checked. Default: false. */
+  enabled?: boolean | undefined
+  /** What happens on a hit. `blockMessage` is always part of it. */
+  action?: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[] | undefined
+  /** Whom the rule concerns: all of them must match. At most 10. */
+  filters?: NewRuleFilter[] | undefined
+  /** What is a hit: any of them. At most 10. */
+  conditions?: NewRuleCondition[] | undefined
+}
+
+export type ListRuleRevisionsAnswer = {
+  data: ModerationRule[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRuleRevisionsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type TestRulesBody = {
+  /** The text to check. */
+  text: string
+  /** Conditions that need not be saved. Absent: all rules that are enabled. */
+  rule?:
+    | {
+        /** What is a hit: any of them. At most 10. */
+        conditions: NewRuleCondition[]
+      }
+    | undefined
+}
+
+export type CreateKeywordListBody = NewKeywordList
+
+export type ListKeywordListsAnswer = {
+  data: KeywordList[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListKeywordListsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateKeywordListBody = {
+  /** The id of the list; it is not changed. */
+  id?: string | undefined
+  /** Display name. */
+  name?: string | undefined
+  /** What the list is for. */
+  description?: string | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category?: 'word' | 'pattern' | undefined
+  /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
+  searchTerms?: string | string[] | undefined
+  /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
+  file?: string | undefined
+}
+
+export type CreateFlagReasonBody = NewFlagReason
+
+export type ListFlagReasonsAnswer = {
+  data: FlagReason[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListFlagReasonsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateFlagReasonBody = {
+  /** What users choose. */
+  name?: string | undefined
+  /** What it stands for. */
+  description?: string | undefined
+}
+
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
 
 export type SendThreadReplyToManyBody = NewMessage & {
@@ -3289,6 +3595,15 @@ export type ListEventsQuery = {
         | 'role.created'
         | 'role.updated'
         | 'role.deleted'
+        | 'moderation.rule.created'
+        | 'moderation.rule.updated'
+        | 'moderation.rule.deleted'
+        | 'moderation.keywords.created'
+        | 'moderation.keywords.updated'
+        | 'moderation.keywords.deleted'
+        | 'moderation.reason.created'
+        | 'moderation.reason.updated'
+        | 'moderation.reason.deleted'
         | 'user.created'
         | 'user.updated'
         | 'user.deactivated'
@@ -4639,6 +4954,169 @@ export class BlockedMessagesMethods {
   }
 }
 
+/** `client.moderationRules` */
+export class ModerationRulesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a rule. */
+  async create(body: CreateRuleBody, options?: CallOptions): Promise<ModerationRule> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/rules', body }, options)
+  }
+
+  /** List rules. */
+  async list(query?: ListRulesQuery, options?: CallOptions): Promise<ListRulesAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/moderation/rules', query }, options)
+  }
+
+  /** Get a rule. */
+  async get(ruleId: string, options?: CallOptions): Promise<ModerationRule> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/rules/${segment(ruleId)}` },
+      options,
+    )
+  }
+
+  /** Change a rule. */
+  async update(
+    ruleId: string,
+    body: UpdateRuleBody,
+    options?: CallOptions,
+  ): Promise<ModerationRule> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/moderation/rules/${segment(ruleId)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a rule. */
+  async delete(ruleId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/rules/${segment(ruleId)}` },
+      options,
+    )
+  }
+
+  /** List the revisions of a rule. */
+  async listRevisions(
+    ruleId: string,
+    query?: ListRuleRevisionsQuery,
+    options?: CallOptions,
+  ): Promise<ListRuleRevisionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/moderation/rules/${segment(ruleId)}/revisions`, query },
+      options,
+    )
+  }
+
+  /** Test rules on a text. */
+  async test(body: TestRulesBody, options?: CallOptions): Promise<RuleTestResult> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/moderation/rules/test', body },
+      options,
+    )
+  }
+}
+
+/** `client.keywordLists` */
+export class KeywordListsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a keyword list. */
+  async create(body: CreateKeywordListBody, options?: CallOptions): Promise<KeywordList> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/keywords', body }, options)
+  }
+
+  /** List keyword lists. */
+  async list(
+    query?: ListKeywordListsQuery,
+    options?: CallOptions,
+  ): Promise<ListKeywordListsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/keywords', query },
+      options,
+    )
+  }
+
+  /** Get a keyword list. */
+  async get(keywordId: string, options?: CallOptions): Promise<KeywordList> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/keywords/${segment(keywordId)}` },
+      options,
+    )
+  }
+
+  /** Change a keyword list. */
+  async update(
+    keywordId: string,
+    body: UpdateKeywordListBody,
+    options?: CallOptions,
+  ): Promise<KeywordList> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/moderation/keywords/${segment(keywordId)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a keyword list. */
+  async delete(keywordId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/keywords/${segment(keywordId)}` },
+      options,
+    )
+  }
+}
+
+/** `client.flagReasons` */
+export class FlagReasonsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a reason. */
+  async create(body: CreateFlagReasonBody, options?: CallOptions): Promise<FlagReason> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/reasons', body }, options)
+  }
+
+  /** List reasons. */
+  async list(query?: ListFlagReasonsQuery, options?: CallOptions): Promise<ListFlagReasonsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/moderation/reasons', query }, options)
+  }
+
+  /** Get a reason. */
+  async get(id: string, options?: CallOptions): Promise<FlagReason> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change a reason. */
+  async update(id: string, body: UpdateFlagReasonBody, options?: CallOptions): Promise<FlagReason> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/moderation/reasons/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a reason. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
+}
+
 /** `client.threads` */
 export class ThreadsMethods {
   readonly #transport: Transport
@@ -5216,6 +5694,9 @@ export class Operations {
   readonly messages: MessagesMethods
   readonly interactions: InteractionsMethods
   readonly blockedMessages: BlockedMessagesMethods
+  readonly moderationRules: ModerationRulesMethods
+  readonly keywordLists: KeywordListsMethods
+  readonly flagReasons: FlagReasonsMethods
   readonly threads: ThreadsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
@@ -5238,6 +5719,9 @@ export class Operations {
     this.messages = new MessagesMethods(transport)
     this.interactions = new InteractionsMethods(transport)
     this.blockedMessages = new BlockedMessagesMethods(transport)
+    this.moderationRules = new ModerationRulesMethods(transport)
+    this.keywordLists = new KeywordListsMethods(transport)
+    this.flagReasons = new FlagReasonsMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)

@@ -107,6 +107,11 @@ export const settings = {
     NO_CEILING,
     'Unknown API keys and auth tokens per minute from one network address. They count for nothing else.',
   ),
+  'rate.disapproved': count(
+    20,
+    NO_CEILING,
+    'Messages per minute of one user that rules of moderation disapprove. After that, nothing of this user is sent until the minute is over.',
+  ),
   'cors.origins': {
     type: 'origins',
     default: '',
@@ -135,7 +140,7 @@ export const ceilingOf = (ceilings: Ceilings, name: LimitName): number =>
 const limitNames = (Object.keys(settings) as SettingName[]).filter(isLimitName)
 
 /** What throttling an app lowers. */
-const isThrottled = (name: LimitName) => /^rate\.(?!failed)|AtOnce$/.test(name)
+const isThrottled = (name: LimitName) => /^rate\.(?!failed|disapproved)|AtOnce$/.test(name)
 
 interface Stored {
   settings: Settings

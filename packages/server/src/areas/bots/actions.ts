@@ -49,8 +49,8 @@ export async function sendBotMessage(
 async function asBot(actor: Actor, uid: string): Promise<Actor> {
   const bot = await findBot.maybeOne(actor.app.cell.db, { appNo: actor.app.no, uid })
   if (!bot || bot.deactivated_at) throw fail('ERR_BOT_NOT_FOUND', { uid })
-  const { app, settings, credential, retry } = actor
+  const { app, settings, moderation, credential, retry } = actor
   // The caller has an API key, so errors may name the reason; no other scope gets here.
   const onBehalf = { kind: 'appOnBehalf', scope: 'fullAccess', uid } as const
-  return { app, settings, credential, ...(retry && { retry }), ...onBehalf }
+  return { app, settings, moderation, credential, ...(retry && { retry }), ...onBehalf }
 }

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { checkBlocks, lockHead } from '../../core/heads.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { findSeen } from '../../core/message-access.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
+import { moderate } from '../../core/moderation/moderate.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -30,7 +32,9 @@ export function updateMessage(
   return write(deps, actor, async (tx) => {
     const seen = await findSeen(tx, actor, id)
     refuseIf(refuseEdit(actor, seen))
-    const uids = edited(seen, edit).mentions ?? []
+    const planned = edited(seen, edit)
+    let checked = await checkEdit(actor, seen, planned)
+    const uids = planned.mentions ?? []
     const { records } = await holdMentioned.one(tx, { appNo, uids })
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
     // The message in its current state, which nobody can change any more, if it still exists.
@@ -38,7 +42,12 @@ export function updateMessage(
     refuseIf(refuseEdit(actor, row))
     const { conversation } = row
     if (actor.uid !== undefined) await checkBlocks.run(tx, { appNo, conversation, uid: actor.uid })
-    const { data } = edited(row, edit)
+    const content = edited(row, edit)
+    // Somebody else edited it meanwhile.
+    if (!isDeepStrictEqual(content.data, planned.data)) {
+      checked = await checkEdit(actor, row, content)
+    }
+    const data = { ...content.data, ...checked }
     // If the text doesn't change, its mentions don't either.
     const mentions = textOf(edit) === undefined ? null : (records ?? {})
     const told = await editMessage.many(tx, {
@@ -56,6 +65,20 @@ export function updateMessage(
     }
     return message
   })
+}
+
+/** Refuses content that a rule disapproves: the message stays as it was. Returns what the content says about the check. */
+async function checkEdit(
+  actor: Actor,
+  { sender, kind, one, other }: MessageRow,
+  { category, data }: Content,
+): Promise<Json> {
+  const receiver = kind === 'group' || one !== sender ? one : other
+  const verdict = await moderate(actor, { sender, kind, receiver, category, data })
+  if (verdict?.status === 'disapproved') {
+    throw fail('ERR_MESSAGE_DISAPPROVED', { rule: verdict.rule.name })
+  }
+  return verdict ? { moderation: { status: verdict.status } } : {}
 }
 
 const pick = (data: Json, ...keys: string[]): Json =>

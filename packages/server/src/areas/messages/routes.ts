@@ -86,7 +86,7 @@ export const messageRoutes =
           feature: 'updateMessage',
           permission: 'editMessage',
           scopePermission: 'editMessage',
-          errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS, ...BLOCK_ERRORS],
+          errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS, ...BLOCK_ERRORS, 'ERR_MESSAGE_DISAPPROVED'],
         },
         schema: {
           operationId: 'updateMessage',

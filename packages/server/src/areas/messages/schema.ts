@@ -74,6 +74,12 @@ export const NewMessage = Type.Object(
           "For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true.",
       }),
     ),
+    skipModeration: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the message is sent without a check by the rules of moderation. Only for messages that the app itself sends, without `onBehalfOf`.',
+      }),
+    ),
   },
   { 'x-component': 'NewMessage' },
 )
@@ -81,7 +87,7 @@ export type NewMessage = Static<typeof NewMessage>
 
 const Sent = Type.Object(
   {
-    ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST']).properties,
+    ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST', 'ERR_MISSION_FAILED']).properties,
     data: Type.Optional(MessageRecord),
   },
   { additionalProperties: false, 'x-component': 'SendOutcome' },

@@ -19,7 +19,7 @@ interface Item extends Batched {
   fields: string
 }
 
-export type SendDeps = Pick<Deps, 'config' | 'metrics' | 'tracing' | 'lanes'>
+export type SendDeps = Pick<Deps, 'config' | 'metrics' | 'tracing' | 'lanes' | 'cache'>
 
 const OVERLOADED = 'Too many messages are waiting to be sent. This one was not sent.'
 

@@ -5,6 +5,7 @@ import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
 import { findHeld, findMessage, readMessage } from '../../core/message-access.ts'
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
+import { moderate } from '../../core/moderation/moderate.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
@@ -14,6 +15,7 @@ import { inTurn, laneWork } from '../../gate/turn.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { type Content, readContent } from './content.ts'
+import { countDisapproved, refuseRepeated } from './disapproved.ts'
 import type { SendParams } from './queries.ts'
 import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
 import { isPlain, type SendDeps, sendAlone, sendTogether } from './send-batches.ts'
@@ -30,7 +32,8 @@ interface Draft extends Content {
   parent: string | null
   quoted: string | null
   shows: boolean
-  verdict: Verdict | undefined
+  /** Whether it isn't checked by the rules of moderation. */
+  skip: boolean
 }
 
 /** Returns the answer's body as JSON: the database builds the record as text. */
@@ -44,6 +47,7 @@ export async function sendMessage(
   authorize(actor, {
     features: reply ? ['createMessage', 'createMessageThread'] : ['createMessage'],
   })
+  refuseRepeated(deps, actor)
   const targets = targetsOf(message)
   if (targets.length === 0 && message.parentMessageId !== undefined) {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
@@ -56,15 +60,15 @@ export async function sendMessage(
     parent: idOrNull(message.parentMessageId),
     quoted: idOrNull(message.quotedMessageId),
     shows: shows(actor, message, content.category),
-    verdict,
+    skip: skips(actor, message),
   }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
   if (message.multipleReceivers) {
     await checkSender(actor)
-    return JSON.stringify({ data: await sendToMany({ deps, actor, draft }, targets) })
+    return JSON.stringify({ data: await sendToMany({ deps, actor, draft, verdict }, targets) })
   }
-  return `{"data":${await sendTo({ deps, actor, draft }, first)}}`
+  return `{"data":${await sendTo({ deps, actor, draft, verdict }, first)}}`
 }
 
 /** Whether it becomes the conversation's last message. */
@@ -76,6 +80,14 @@ function shows({ settings }: Actor, message: NewMessage, category: string): bool
   if (category !== 'custom') return true
   const wanted = Boolean(settingOf(settings, 'core.conversations.updateOnCustomMessage'))
   return wanted && updateConversation !== false
+}
+
+function skips(actor: Actor, { skipModeration = false }: NewMessage): boolean {
+  if (skipModeration && actor.kind !== 'app') {
+    const text = 'only the app itself, with its API key and without onBehalfOf, skips moderation'
+    throw badRequest({ skipModeration: [text] })
+  }
+  return skipModeration
 }
 
 const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))
@@ -117,6 +129,8 @@ interface Sending {
   deps: SendDeps
   actor: Actor
   draft: Draft
+  /** Instead of that of the app's rules. */
+  verdict: Verdict | undefined
 }
 
 /**
@@ -143,12 +157,15 @@ export async function receiverOf(
 
 /** Sends a message to one receiver. `item` tells several receivers of a call apart. */
 async function sendTo(
-  { deps, actor, draft: { data, verdict, ...draft } }: Sending,
+  { deps, actor, draft: { data, skip, ...draft }, verdict: given }: Sending,
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
-  if (actor.policy) await checkRole(actor, { data, verdict, ...draft }, { kind, id })
+  if (actor.policy) await checkRole(actor, { data, skip, ...draft }, { kind, id })
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
+  const checked = { sender, kind, receiver: id, category: draft.category, data }
+  const verdict = given ?? (skip ? undefined : await moderate(actor, checked))
+  if (verdict?.status === 'disapproved') await countDisapproved(deps, actor)
   const { db } = app.cell
   const params: SendParams = {
     ...{ appNo: app.no, kind, sender, receiver: id, ...draft, ...judged(data, verdict) },
