@@ -105,6 +105,13 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/moderation',
+    staticData: { crumb: 'Moderation' },
+    validateSearch: textsOf('tab'),
+    component: lazyRouteComponent(() => import('./areas/moderation/moderation.tsx'), 'Moderation'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/webhooks',
     staticData: { crumb: 'Webhooks' },
     component: lazyRouteComponent(() => import('./areas/webhooks/webhooks.tsx'), 'Webhooks'),

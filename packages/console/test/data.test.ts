@@ -328,6 +328,23 @@ suite('conversations', () => {
   })
 })
 
+suite('moderation', () => {
+  test('tries a rule while it is written, and creates it', async () => {
+    const { app, page } = await start('/moderation')
+    await page.getByRole('button', { name: 'Create rule' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Rule ID').fill('no-spam')
+    await dialog.getByLabel('Name').fill('No spam')
+    await dialog.getByLabel('Words', { exact: true }).fill('spam\nfree money')
+    await dialog.getByLabel('Try a text').fill('FR33 money!')
+    await dialog.getByText('Condition 1 found').waitFor()
+    await dialog.getByRole('button', { name: 'Create rule' }).click()
+    await page.getByText('The text contains the word spam, free money.').waitFor()
+    const { enabled, conditions } = await app.client.moderationRules.get('no-spam')
+    assert.deepEqual([enabled, conditions[0]?.value], [true, ['spam', 'free money']])
+  })
+})
+
 suite('webhooks', () => {
   test('the secret is shown even if saving the triggers fails, and saving can be retried', async () => {
     const { app, page } = await start('/webhooks')

@@ -56,6 +56,25 @@ async function addRoles({ client }: TestApp) {
   await client.permissions.updateRole('nurse', { permissions })
 }
 
+async function addModeration({ client }: TestApp) {
+  await client.keywordLists.create({
+    ...{ id: 'ward-slang', name: 'Ward slang', category: 'word' },
+    ...{ description: 'Words that patients should not read', searchTerms: ['bed blocker'] },
+  })
+  await client.moderationRules.create({
+    ...{ id: 'diagnoses', name: 'No diagnoses', enabled: true },
+    description: 'Patients stay private in public groups.',
+    filters: [
+      { type: 'receiver', entity: 'group', operand: 'type', operator: 'equals', value: 'public' },
+    ],
+    conditions: [
+      { category: 'word', value: ['diagnosis'] },
+      { category: 'word', isKeywordReferencePresent: true, value: 'ward-slang' },
+    ],
+  })
+  await client.flagReasons.create({ id: 'off-topic', name: 'Off topic', description: 'Not here' })
+}
+
 async function addGroups({ client }: TestApp) {
   for (const [n, group] of GROUPS.entries()) {
     await client.groups.create({ ...group, owner: 'u1' })
@@ -170,6 +189,7 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await addPeople(app)
   await addGroups(app)
   await addRoles(app)
+  await addModeration(app)
   await addWebhooks(app)
   await talk(app)
   await addUsage(app)

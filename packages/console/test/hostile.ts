@@ -71,6 +71,15 @@ async function addWebhooks({ call }: TestApp) {
   await call('POST', '/v3/webhooks/trap/triggers', { body: { triggerIds: ['message_sent'] } })
 }
 
+async function addModeration({ call }: TestApp) {
+  const of = { name: SCRIPT, description: SCRIPT }
+  const list = { id: 'trap', ...of, category: 'word', searchTerms: [SCRIPT.slice(0, 100)] }
+  await call('POST', '/v3/moderation/keywords', { body: list })
+  const conditions = [{ category: 'word', value: [SCRIPT.slice(0, 100)] }]
+  await call('POST', '/v3/moderation/rules', { body: { id: 'trap', ...of, conditions } })
+  await call('POST', '/v3/moderation/reasons', { body: { id: 'trap', ...of } })
+}
+
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   const operator = await newOperator(server)
   const app = await server.newApp('eu')
@@ -84,6 +93,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addGroups(app)
   await addRoles(app)
   await addWebhooks(app)
+  await addModeration(app)
   await talk(app)
   await addJobs(app, SCRIPT)
   await until('the webhook was called', async () => {

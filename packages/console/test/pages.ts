@@ -45,6 +45,26 @@ const explain = async (page: Page) => {
   await page.getByRole('button', { name: 'Explain' }).click()
 }
 
+/** Types a text that a rule blocks. */
+const testText = async (page: Page) => {
+  await page.getByLabel('Try a text').fill('The d1agnosis is here')
+  await page
+    .getByText(/^found|Nothing found|Blocked/)
+    .first()
+    .waitFor()
+}
+
+/** Opens the first rule, and tries it. */
+const editRule = async (page: Page) => {
+  await page.getByRole('button', { name: 'Edit' }).first().click()
+  await page.getByRole('dialog').getByLabel('Try a text').fill('The díagnosis is here')
+  await page
+    .getByRole('dialog')
+    .getByText(/Nothing found|Blocked/)
+    .first()
+    .waitFor()
+}
+
 /** Opens the first conversation in the list. */
 const openFirst = async (page: Page) => {
   await page.getByRole('option').first().click()
@@ -77,6 +97,10 @@ export const pages: ConsolePage[] = [
   },
   { name: 'explain', path: ofApp('/roles'), shows: 'Ward nurse', act: explain },
   { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
+  { name: 'moderation', path: ofApp('/moderation'), shows: 'No diagnoses', act: testText },
+  { name: 'rule', path: ofApp('/moderation'), shows: 'No diagnoses', act: editRule },
+  { name: 'lists', path: ofApp('/moderation?tab=lists'), shows: 'Ward slang' },
+  { name: 'reasons', path: ofApp('/moderation?tab=reasons'), shows: 'Off topic' },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },
   { name: 'webhooks', path: ofApp('/webhooks'), shows: 'Archive' },
   { name: 'webhook', path: hook, shows: 'message.sent', hostile: 'message.sent' },

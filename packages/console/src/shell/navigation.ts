@@ -12,6 +12,7 @@ export interface NavItem {
 
 const DEVELOPERS: Role[] = ['owner', 'admin', 'developer']
 const ADMINS: Role[] = ['owner', 'admin']
+const MODERATORS: Role[] = ['owner', 'admin', 'moderator']
 
 /** The app pages in the sidebar. Pages that aren't listed, such as the one of a user, have only a route. */
 export const NAVIGATION: { name: string; items: NavItem[] }[] = [
@@ -29,6 +30,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
       { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
+      { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },
     ],
   },
   {

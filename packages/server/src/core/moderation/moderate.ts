@@ -1,6 +1,6 @@
 import type { Actor } from '../actor.ts'
 import { seconds } from '../time.ts'
-import { loadRules } from './compiled.ts'
+import { type Loaded, loadRules } from './compiled.ts'
 import { type Addressed, type AllFacts, matches, needsFacts } from './filters.ts'
 import { listFacts } from './queries.ts'
 import type { Hit, Rule, Texts } from './rules.ts'
@@ -9,8 +9,8 @@ import type { Verdict } from './verdict.ts'
 
 /** Longer texts are checked in a thread. */
 const INLINE = 1_000
-/** An app with several texts that took longer needs the thread. One alone may have met a pause of the process. */
-const SLOW_MS = 5
+/** An app needs the thread if several texts, and more than one in a hundred, took more CPU time than this. */
+const SLOW_MICROSECONDS = 5_000
 const SEVERAL = 3
 
 /** A message before it is stored. */
@@ -31,7 +31,7 @@ export async function moderate(
   const { rules } = loaded.rules.source
   if (!rules.some((rule) => concerns(rule, texts))) return undefined
   const long = Object.values(texts).some(({ length }) => length > INLINE)
-  if (long || loaded.slow >= SEVERAL) {
+  if (long || isSlow(loaded)) {
     return decide(
       { app },
       message,
@@ -40,11 +40,14 @@ export async function moderate(
       await checkInThread(moderation, loaded.rules, texts),
     )
   }
-  const startedAt = performance.now()
+  const before = process.threadCpuUsage()
   const hits = loaded.rules.check(texts)
-  if (performance.now() - startedAt > SLOW_MS) loaded.slow++
+  loaded.checked++
+  if (process.threadCpuUsage(before).user > SLOW_MICROSECONDS) loaded.slow++
   return decide({ app }, message, rules, texts, hits)
 }
+
+const isSlow = ({ slow, checked }: Loaded) => slow >= SEVERAL && slow * 100 > checked
 
 /** The first rule that concerns the message and has a hit. Whom a message concerns is read only if it matters. */
 async function decide(

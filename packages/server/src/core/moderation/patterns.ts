@@ -2,7 +2,7 @@
 import { RE2JS, RE2Set } from 're2js'
 
 /** Instructions that one pattern may take: `\d{3}` takes three. */
-const LARGEST = 500
+const LARGEST = 200
 /** What the states of a set may take before it starts over. */
 const STATE_BYTES = 1_048_576
 const BYTES_PER_INSTRUCTION = 400

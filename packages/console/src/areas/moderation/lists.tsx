@@ -1,0 +1,159 @@
+import type { KeywordList } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { Status } from '../../shared/status.tsx'
+import { toast } from '../../shared/toasts.tsx'
+
+const ALL = { limit: 100 }
+const CATEGORIES = { word: 'Words', pattern: 'Patterns (RE2)' }
+/** The only list of the service whose entries can change. */
+const WORDS = 'default-words'
+
+export function KeywordLists() {
+  const appId = useAppId()
+  const lists = useQuery({
+    queryKey: appKey(appId, 'moderation', 'lists'),
+    queryFn: () => manage.app(appId).keywordLists.list(ALL),
+  })
+  return (
+    <div className="stack">
+      <div className="row moderation-head">
+        <Dialog
+          wide
+          title="Create list"
+          trigger={
+            <Button look="main" icon="plus">
+              Create list
+            </Button>
+          }
+        >
+          {(close) => <ListForm entries={[]} onDone={close} />}
+        </Dialog>
+      </div>
+      {lists.isPending && <Skeleton lines={3} />}
+      <Problem error={lists.error} retry={lists.refetch} />
+      <ul className="stack">
+        {lists.data?.data.map((list) => (
+          <ListCard key={list.id} list={list} />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function ListCard({ list }: { list: KeywordList }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const { id, name, description, category, termsCount } = list
+  const noun = category === 'word' ? 'word' : 'pattern'
+  return (
+    <li className="panel rule-card">
+      <div className="row">
+        <strong dir="auto">{name}</strong>
+        {list.default && <Status>Built in</Status>}
+        <span className="row-end">
+          {(!list.default || id === WORDS) && (
+            <Dialog wide title={`Edit ${name}`} trigger={<Button>Edit</Button>}>
+              {(close) => <LoadedForm id={id} onDone={close} />}
+            </Dialog>
+          )}
+          {!list.default && (
+            <ConfirmByName
+              what="Delete list"
+              name={name}
+              about="A list that a rule uses can't be deleted."
+              trigger={<Button look="danger">Delete</Button>}
+              act={async () => {
+                await manage.app(appId).keywordLists.delete(id)
+                await queries.invalidateQueries({ queryKey: appKey(appId, 'moderation') })
+                toast(`Deleted ${name}`)
+              }}
+            />
+          )}
+        </span>
+      </div>
+      {description && (
+        <p className="soft" dir="auto">
+          {description}
+        </p>
+      )}
+      <p className="soft">
+        <code>{id}</code> ·{' '}
+        {termsCount === 1 ? `1 ${noun}` : `${termsCount.toLocaleString()} ${noun}s`}
+      </p>
+    </li>
+  )
+}
+
+/** The list of lists has no entries, so they are read first. */
+function LoadedForm({ id, onDone }: { id: string; onDone: () => void }) {
+  const appId = useAppId()
+  const list = useQuery({
+    queryKey: appKey(appId, 'moderation', 'lists', id),
+    queryFn: () => manage.app(appId).keywordLists.get(id),
+    staleTime: 0,
+  })
+  if (list.data && !list.isFetching) {
+    return <ListForm list={list.data} entries={list.data.searchTerms ?? []} onDone={onDone} />
+  }
+  return list.error ? <Problem error={list.error} /> : <Skeleton lines={4} />
+}
+
+function ListForm(props: { list?: KeywordList; entries: string[]; onDone: () => void }) {
+  const { list, entries, onDone } = props
+  const appId = useAppId()
+  const { keywordLists } = manage.app(appId)
+  const queries = useQueryClient()
+  const [id, setId] = useState('')
+  const [name, setName] = useState(list?.name ?? '')
+  const [category, setCategory] = useState<KeywordList['category']>(list?.category ?? 'word')
+  const [text, setText] = useState(entries.join('\n'))
+  const searchTerms = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  const save = useMutation({
+    mutationFn: () => {
+      if (!list) return keywordLists.create({ id, name, category, searchTerms })
+      return keywordLists.update(list.id, list.default ? { searchTerms } : { name, searchTerms })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'moderation') })
+      onDone()
+      toast(list ? `Saved ${name}` : `Created ${name}`)
+    },
+  })
+  return (
+    <Form mutation={save} submit={list ? 'Save' : 'Create list'}>
+      {!list && (
+        <>
+          <Field
+            label="List ID"
+            hint="A unique ID that you choose. You can't change it later."
+            mono
+            value={id}
+            onChange={setId}
+            autoFocus
+          />
+          <Choice label="Contains" value={category} options={CATEGORIES} onChange={setCategory} />
+        </>
+      )}
+      {!list?.default && <Field label="Name" value={name} onChange={setName} maxLength={100} />}
+      <TextArea
+        label={category === 'word' ? 'Words' : 'Patterns'}
+        hint="One per line, up to 100 characters each. Paste a column of a spreadsheet."
+        rows={10}
+        mono
+        value={text}
+        onChange={setText}
+      />
+    </Form>
+  )
+}
