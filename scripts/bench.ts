@@ -28,6 +28,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
   ],
   events: async () => [(await import('../packages/server/bench/events.ts')).events],
   fairness: async () => [(await import('../packages/server/bench/fairness.ts')).fairness],
+  files: async () => [(await import('../packages/server/bench/files.ts')).files],
   gateway: async () => [
     (await import('../packages/server/bench/gateway.ts')).gateway,
     (await import('../packages/server/bench/gateway-presence.ts')).presence,

@@ -134,6 +134,12 @@ const BLOCKS = {
   of: ({ by }: EventPayload<'user.blocked'>): Audience => ({ users: [by.uid] }),
 }
 
+const UPLOADER = {
+  who: "the uploader's own devices",
+  of: ({ uid }: EventPayload<'file.ready'>): Audience | undefined =>
+    uid === undefined ? undefined : { users: [uid] },
+}
+
 /** The audience of each type of event. The compiler reports a missing type. */
 export const audiences: Audiences = {
   'app.created': NOBODY,
@@ -232,6 +238,8 @@ export const audiences: Audiences = {
       return receiverType === 'group' ? { group: receiver } : { users: [uid, receiver], by: uid }
     },
   },
+  'file.ready': UPLOADER,
+  'file.rejected': UPLOADER,
   'webhook.created': NOBODY,
   'webhook.updated': NOBODY,
   'webhook.deleted': NOBODY,

@@ -11,7 +11,10 @@ const Text = Type.Optional(Type.String())
 export const MEDIA_TYPES = ['image', 'file', 'audio', 'video'] as const
 
 const fileFields = { name: Text, mimeType: Text, extension: Text }
-const url = Type.String({ description: 'URL of the file. The service stores only the URL.' })
+const url = Type.String({
+  description:
+    'URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields.',
+})
 const bytes = { description: 'Size in bytes.' }
 
 export const Attachment = Type.Object(

@@ -53,6 +53,48 @@ export const errors = {
     message: "An API key can't change or delete itself. Use another API key.",
     when: 'The API key in the path is the one in the header.',
   },
+  ERR_FILES_NOT_CONFIGURED: {
+    status: 403,
+    retry: false,
+    message: "This installation doesn't store files. Attach URLs of another host.",
+    when: 'The installation has neither a folder nor a bucket for files.',
+  },
+  ERR_FILE_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no file with id "{id}".',
+    when: "The app has no such file, it isn't ready, or the acting user neither uploaded it nor can read a message that refers to it.",
+  },
+  ERR_FILE_NOT_UPLOADED: {
+    status: 409,
+    retry: false,
+    message: 'Parts of the file are missing. Upload them, then complete the file.',
+    when: 'A part was not uploaded, or has another size. `details` has the numbers of these parts.',
+  },
+  ERR_FILE_NOT_READY: {
+    status: 409,
+    retry: true,
+    message: 'The file "{id}" is {status}. Messages can refer to files that are ready.',
+    when: "A message refers to a file whose upload or check isn't over, or that was rejected.",
+  },
+  ERR_FILE_IN_USE: {
+    status: 409,
+    retry: false,
+    message: 'Messages refer to this file. Delete them instead.',
+    when: 'The file to delete is part of a message.',
+  },
+  ERR_FILE_TOO_LARGE: {
+    status: 413,
+    retry: false,
+    message: 'A file can have at most {limit} bytes.',
+    when: 'The file is larger than the setting `limits.fileBytes`.',
+  },
+  ERR_STORAGE_FULL: {
+    status: 403,
+    retry: false,
+    message: 'The files of the app may take at most {limit} bytes.',
+    when: 'With this file, the app would store more than the setting `limits.storageBytes`.',
+  },
   ERR_WEBHOOK_NOT_FOUND: {
     status: 404,
     retry: false,

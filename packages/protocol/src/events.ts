@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import {
+  FileRecord,
   GroupRecord,
   MemberActionRecord,
   MessageActionRecord,
@@ -188,6 +189,13 @@ const connectionStatus = ({
   status,
   currentConnection: { action: status === 'online' ? 'connected' : 'disconnected', ...connection },
   userPresenceChanged: true,
+})
+
+const OneFile = Type.Object({
+  uid: Type.Optional(
+    Type.String({ description: 'The uploader. Absent if the app uploaded the file.' }),
+  ),
+  file: FileRecord,
 })
 
 const OneWebhook = Type.Object({ webhook: WebhookRecord })
@@ -493,6 +501,14 @@ export const events = {
   'conversation.cleared': {
     summary: 'A user cleared a conversation. With `forAll`, it was cleared for everyone in it.',
     payload: Type.Object({ ...View, forAll: Type.Boolean() }),
+  },
+  'file.ready': {
+    summary: 'An uploaded file was checked. Messages can refer to it.',
+    payload: OneFile,
+  },
+  'file.rejected': {
+    summary: 'An uploaded file was checked and deleted. `reason` says why.',
+    payload: OneFile,
   },
   'webhook.created': { summary: 'A webhook was created.', payload: OneWebhook },
   'webhook.updated': {

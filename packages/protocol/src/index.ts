@@ -34,6 +34,7 @@ export {
 export { documentedRecords } from './messages.ts'
 export {
   ByName,
+  FileRecord,
   FoundCondition,
   GROUP_TYPES,
   GroupRecord,

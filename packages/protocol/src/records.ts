@@ -263,3 +263,57 @@ export const WebhookRecord = Type.Object(
   { additionalProperties: false, 'x-component': 'Webhook' },
 )
 export type WebhookRecord = Static<typeof WebhookRecord>
+
+/** A file that was uploaded, as answers and events show it. */
+export const FileRecord = Type.Object(
+  {
+    id: Type.String(),
+    url: Type.String({
+      description:
+        'The path that messages refer to: `/v3/files/{id}`. Reading it needs a credential.',
+    }),
+    name: Type.String(),
+    mimeType: Type.String({
+      description: 'As declared; once the file is ready, what its bytes say.',
+    }),
+    size: Type.Integer({ description: 'Size in bytes.' }),
+    status: Type.Enum(['pending', 'checking', 'ready', 'rejected'], {
+      description:
+        '`pending` until all parts are uploaded and the upload is completed, `checking` until the file was looked at. Messages can refer to `ready` files only.',
+    }),
+    reason: Type.Optional(
+      Type.Enum(['empty', 'size', 'type', 'pixels', 'malware', 'unreadable'], {
+        description: 'Why it was rejected.',
+      }),
+    ),
+    uploadedBy: Type.Optional(
+      Type.String({ description: 'UID of the uploader. Absent if the app uploaded it.' }),
+    ),
+    sha256: Type.Optional(Type.String({ description: 'Of a file that is ready, hexadecimal.' })),
+    width: Type.Optional(Type.Integer({ description: 'In pixels.' })),
+    height: Type.Optional(Type.Integer({ description: 'In pixels.' })),
+    durationMs: Type.Optional(Type.Integer({ description: 'Of audio and video.' })),
+    waveform: Type.Optional(
+      Type.Array(Type.Number(), { description: 'The loudness of a voice message over time.' }),
+    ),
+    preview: Type.Optional(
+      Type.String({ description: 'A tiny image as a `data:` URL, to show while the file loads.' }),
+    ),
+    thumbnails: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.Enum(['small', 'large', 'square']),
+            mimeType: Type.String(),
+            width: Type.Integer(),
+            height: Type.Integer(),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+  },
+  { additionalProperties: false, 'x-component': 'StoredFile' },
+)
+export type FileRecord = Static<typeof FileRecord>

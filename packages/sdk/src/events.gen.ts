@@ -5,6 +5,7 @@ import type {
   Message,
   MessageAction,
   Role,
+  StoredFile,
   User,
   Webhook,
 } from './operations.gen.ts'
@@ -653,6 +654,18 @@ export interface EventPayloads {
     /** The other user, or the group. */
     receiver: string
     forAll: boolean
+  }
+  /** An uploaded file was checked. Messages can refer to it. */
+  'file.ready': {
+    /** The uploader. Absent if the app uploaded the file. */
+    uid?: string
+    file: StoredFile
+  }
+  /** An uploaded file was checked and deleted. `reason` says why. */
+  'file.rejected': {
+    /** The uploader. Absent if the app uploaded the file. */
+    uid?: string
+    file: StoredFile
   }
   /** A webhook was created. */
   'webhook.created': {

@@ -47,7 +47,7 @@ export type App = {
 }
 
 export type Attachment = {
-  /** URL of the file. The service stores only the URL. */
+  /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
   name?: string
   mimeType?: string

@@ -25,7 +25,7 @@ export type ApiKey = {
 }
 
 export type Attachment = {
-  /** URL of the file. The service stores only the URL. */
+  /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
   name?: string
   mimeType?: string
@@ -691,6 +691,99 @@ export type Explanation = {
   chain: RuleApplied[]
 }
 
+export type FileDetails = {
+  id: string
+  /** The path that messages refer to: `/v3/files/{id}`. Reading it needs a credential. */
+  url: string
+  name: string
+  /** As declared; once the file is ready, what its bytes say. */
+  mimeType: string
+  /** Size in bytes. */
+  size: number
+  /** `pending` until all parts are uploaded and the upload is completed, `checking` until the file was looked at. Messages can refer to `ready` files only. */
+  status: 'pending' | 'checking' | 'ready' | 'rejected'
+  /** Why it was rejected. */
+  reason?: 'empty' | 'size' | 'type' | 'pixels' | 'malware' | 'unreadable'
+  /** UID of the uploader. Absent if the app uploaded it. */
+  uploadedBy?: string
+  /** Of a file that is ready, hexadecimal. */
+  sha256?: string
+  /** In pixels. */
+  width?: number
+  /** In pixels. */
+  height?: number
+  /** Of audio and video. */
+  durationMs?: number
+  /** The loudness of a voice message over time. */
+  waveform?: number[]
+  /** A tiny image as a `data:` URL, to show while the file loads. */
+  preview?: string
+  thumbnails?: {
+    name: 'small' | 'large' | 'square'
+    mimeType: string
+    width: number
+    height: number
+  }[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  upload?: FileUpload
+  links?: FileLinks
+}
+
+/** URLs that work without a credential for five minutes. */
+export type FileLinks = {
+  /** The file itself. */
+  file: string
+  small?: string
+  large?: string
+  square?: string
+  /** When the URLs end, in Unix seconds. */
+  expiresAt: number
+}
+
+export type FileStats = {
+  /** Number of files. */
+  files: number
+  /** Bytes, with thumbnails. */
+  bytes: number
+  /** The most bytes that the app may store. */
+  limit: number
+  /** The 100 users who store the most, with their own files. */
+  users: {
+    uid: string
+    /** Number of files. */
+    files: number
+    /** Bytes, with thumbnails. */
+    bytes: number
+  }[]
+}
+
+/** Where to upload a file that is pending. */
+export type FileUpload = {
+  /** Send exactly these headers. */
+  headers: {
+    'content-type': string
+  }
+  /** The parts that are not uploaded yet. */
+  parts: {
+    /** Starts at 1. */
+    number: number
+    /** Where the part begins in the file. */
+    offset: number
+    /** Size in bytes. */
+    size: number
+    /** Send the bytes of the part to this URL with PUT. */
+    url: string
+  }[]
+  /** When the URLs end, in Unix seconds. `GET /files/{id}` returns new ones. */
+  expiresAt: number
+}
+
+export type FileUrls = {
+  id: string
+  links: FileLinks
+}
+
 export type FlagReason = {
   id: string
   name: string
@@ -1255,7 +1348,7 @@ export type MultipleReceivers = {
 }
 
 export type NewAttachment = {
-  /** URL of the file. The service stores only the URL. */
+  /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
   name?: string | undefined
   mimeType?: string | undefined
@@ -1912,6 +2005,43 @@ export type Stats = {
     /** Unix milliseconds. */
     toDate: number
   }
+}
+
+export type StoredFile = {
+  id: string
+  /** The path that messages refer to: `/v3/files/{id}`. Reading it needs a credential. */
+  url: string
+  name: string
+  /** As declared; once the file is ready, what its bytes say. */
+  mimeType: string
+  /** Size in bytes. */
+  size: number
+  /** `pending` until all parts are uploaded and the upload is completed, `checking` until the file was looked at. Messages can refer to `ready` files only. */
+  status: 'pending' | 'checking' | 'ready' | 'rejected'
+  /** Why it was rejected. */
+  reason?: 'empty' | 'size' | 'type' | 'pixels' | 'malware' | 'unreadable'
+  /** UID of the uploader. Absent if the app uploaded it. */
+  uploadedBy?: string
+  /** Of a file that is ready, hexadecimal. */
+  sha256?: string
+  /** In pixels. */
+  width?: number
+  /** In pixels. */
+  height?: number
+  /** Of audio and video. */
+  durationMs?: number
+  /** The loudness of a voice message over time. */
+  waveform?: number[]
+  /** A tiny image as a `data:` URL, to show while the file loads. */
+  preview?: string
+  thumbnails?: {
+    name: 'small' | 'large' | 'square'
+    mimeType: string
+    width: number
+    height: number
+  }[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
 }
 
 export type TextMessage = {
@@ -3450,6 +3580,22 @@ export type ListMessageReceiptsQuery = {
   id?: string | undefined
 }
 
+export type CreateFileBody = {
+  /** The name that readers see. Folders in it are left out. */
+  name: string
+  /** Size in bytes. Exactly this many can be uploaded. */
+  size: number
+  /** The type of the file, without parameters: `image/png`. */
+  mimeType: string
+  /** A voice message: the file gets a `waveform`. Default: false. */
+  voice?: boolean | undefined
+}
+
+export type SignFilesBody = {
+  /** Ids of files. */
+  ids: string[]
+}
+
 export type ListConversationsQuery = {
   /** Only conversations whose user or group has this text in its name. With `unique`, the name of either user can match. */
   searchKey?: string | undefined
@@ -3656,6 +3802,8 @@ export type ListEventsQuery = {
         | 'conversation.pinned'
         | 'app.conversations.pinned'
         | 'conversation.cleared'
+        | 'file.ready'
+        | 'file.rejected'
         | 'webhook.created'
         | 'webhook.updated'
         | 'webhook.deleted'
@@ -5193,6 +5341,43 @@ export class ThreadsMethods {
   }
 }
 
+/** `client.files` */
+export class FilesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a file and get URLs to upload it. */
+  async create(body: CreateFileBody, options?: CallOptions): Promise<FileDetails> {
+    return this.#transport.data({ method: 'POST', path: '/v3/files', body }, options)
+  }
+
+  /** Get URLs of files that work for five minutes. */
+  async sign(body: SignFilesBody, options?: CallOptions): Promise<FileUrls[]> {
+    return this.#transport.data({ method: 'POST', path: '/v3/files/urls', body }, options)
+  }
+
+  /** Get a file. */
+  async get(id: string, options?: CallOptions): Promise<FileDetails> {
+    return this.#transport.data({ method: 'GET', path: `/v3/files/${segment(id)}` }, options)
+  }
+
+  /** Delete a file that no message refers to. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data({ method: 'DELETE', path: `/v3/files/${segment(id)}` }, options)
+  }
+
+  /** Complete an upload. */
+  async complete(id: string, options?: CallOptions): Promise<StoredFile> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/files/${segment(id)}/complete` },
+      options,
+    )
+  }
+}
+
 /** `client.conversations` */
 export class ConversationsMethods {
   readonly #transport: Transport
@@ -5671,6 +5856,11 @@ export class StatsMethods {
     return this.#transport.data({ method: 'GET', path: '/v3/stats/days', query }, options)
   }
 
+  /** Get the space that the app's files take. */
+  async getFile(options?: CallOptions): Promise<FileStats> {
+    return this.#transport.data({ method: 'GET', path: '/v3/stats/files' }, options)
+  }
+
   /** Get messages and receipts in steps of five minutes. */
   async getMessage(query?: GetMessageStatsQuery, options?: CallOptions): Promise<MessageStats> {
     return this.#transport.data({ method: 'GET', path: '/v3/stats/messages', query }, options)
@@ -5698,6 +5888,7 @@ export class Operations {
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
   readonly threads: ThreadsMethods
+  readonly files: FilesMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
   readonly webhooks: WebhooksMethods
@@ -5723,6 +5914,7 @@ export class Operations {
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
     this.threads = new ThreadsMethods(transport)
+    this.files = new FilesMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
     this.webhooks = new WebhooksMethods(transport)

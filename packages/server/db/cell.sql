@@ -851,6 +851,20 @@ CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RE
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
 
+CREATE FUNCTION public.count_file(p_app_no integer, p_uid text, p_files integer, p_bytes bigint, p_quota bigint DEFAULT NULL::bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if p_uid is not null then
+    insert into file_usage as u (app_no, uid, files, bytes) values (p_app_no, p_uid, p_files, p_bytes)
+    on conflict (app_no, uid) do update set files = u.files + excluded.files, bytes = u.bytes + excluded.bytes;
+  end if;
+  insert into file_usage as u (app_no, uid, files, bytes) values (p_app_no, '', p_files, p_bytes)
+  on conflict (app_no, uid) do update set files = u.files + excluded.files, bytes = u.bytes + excluded.bytes;
+  return p_quota is null or (
+    select bytes <= p_quota from file_usage where app_no = p_app_no and uid = '');
+end $$;
+
 CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_change integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -870,6 +884,7 @@ declare
 begin
   if p_ids = '{}' then return 0; end if;
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+  perform release_files(p_app_no, p_ids);
   with gone as (
     delete from held_messages where app_no = p_app_no and id = any (p_ids) returning id, sender, muid
   ), forgotten as (
@@ -901,6 +916,7 @@ begin
   end if;
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
+  perform release_files(p_app_no, array[p_id]);
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
     perform enqueue_job(p_app_no, 'reactions.sweep');
@@ -932,6 +948,7 @@ begin
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+  perform release_files(p_app_no, p_ids);
 end $$;
 
 CREATE FUNCTION public.disapprove_message(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS public.held_messages
@@ -1948,6 +1965,21 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.refer_files(p_app_no integer, p_message_id bigint, p_files text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id text;
+begin
+  for v_id in select distinct id from unnest(p_files) id order by id loop
+    update files set refs = refs + 1, expires_at = null
+    where app_no = p_app_no and id = v_id and state = 'ready';
+    if not found then perform refuse('ERR_FILE_NOT_FOUND', jsonb_build_object('id', v_id)); end if;
+  end loop;
+  insert into file_references (app_no, message_id, file_id)
+  select distinct p_app_no, p_message_id, id from unnest(p_files) id;
+end $$;
+
 CREATE FUNCTION public.refuse(p_code text, p_values jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1988,6 +2020,39 @@ begin
       then 'The sender was banned from the group.' else 'The sender is no longer a member of the group.' end;
   end if;
   return null;
+end $$;
+
+CREATE FUNCTION public.release_files(p_app_no integer, p_messages bigint[], p_except text[] DEFAULT '{}'::text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  r record;
+begin
+  for r in
+    with gone as (
+      delete from file_references
+      where app_no = p_app_no and message_id = any (p_messages) and file_id <> all (p_except)
+      returning file_id)
+    select file_id, count(*)::int as refs from gone group by file_id order by file_id
+  loop
+    update files set refs = refs - r.refs,
+      expires_at = case when refs = r.refs then clock_timestamp() else expires_at end
+    where app_no = p_app_no and id = r.file_id;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.release_files_of_user(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_done int;
+begin
+  update files set uid = null, expires_at = case when refs = 0 then clock_timestamp() end
+  where app_no = p_app_no and id = any (array(
+    select id from files where app_no = p_app_no and uid = p_uid order by id limit p_limit));
+  get diagnostics v_done = row_count;
+  if v_done < p_limit then delete from file_usage where app_no = p_app_no and uid = p_uid; end if;
+  return v_done;
 end $$;
 
 CREATE FUNCTION public.release_gateway(p_gateway uuid, p_after_app integer, p_after_uid text, p_limit integer, OUT app_no integer, OUT uid text) RETURNS record
@@ -2088,6 +2153,16 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.remove_file(p_app_no integer, p_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  f files;
+begin
+  delete from files where app_no = p_app_no and id = p_id and state = 'deleting' returning * into f;
+  if found then perform count_file(p_app_no, f.uid, -1, -f.stored); end if;
+end $$;
+
 CREATE FUNCTION public.remove_member(p_app_no integer, p_guid text, p_uid text) RETURNS public.inbox
     LANGUAGE plpgsql
     AS $$
@@ -2136,6 +2211,19 @@ CREATE FUNCTION public.remove_view(h public.conversations, i public.inbox) RETUR
   where app_no = i.app_no and uid = i.uid and blocked = i.blocked
     and updated_second = h.updated_second and with_id = i.with_id
 $$;
+
+CREATE FUNCTION public.replace_files(p_app_no integer, p_message_id bigint, p_files text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_new text[] := array(
+    select id from unnest(p_files) id except
+    select file_id from file_references where app_no = p_app_no and message_id = p_message_id);
+begin
+  -- New ones first: files that are released expire at once.
+  perform refer_files(p_app_no, p_message_id, v_new);
+  perform release_files(p_app_no, array[p_message_id], p_files);
+end $$;
 
 CREATE FUNCTION public.retry_job(p_app_no integer, p_id bigint) RETURNS text
     LANGUAGE plpgsql
@@ -2267,7 +2355,7 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((p_data ? 'attachments'::text) OR (p_data ? 'mentions'::text) OR (strpos((p_data ->> 'text'::text), '<@'::text) > 0)) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
-CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, p_verdict jsonb DEFAULT NULL::jsonb, OUT message_id bigint, OUT message text) RETURNS record
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, p_verdict jsonb DEFAULT NULL::jsonb, p_files text[] DEFAULT NULL::text[], OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2367,6 +2455,7 @@ begin
     if v_mentions is not null and p_verdict is null then
       perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
     end if;
+    if p_files is not null then perform refer_files(p_app_no, message_id, p_files); end if;
     if p_muid is not null then
       update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
@@ -3139,6 +3228,7 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
+  if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
@@ -3533,6 +3623,42 @@ CREATE VIEW public.events AS
            FROM public.event_bodies
           WHERE ((event_bodies.id = p.body_id) AND (event_bodies.day = p.body_day))
          OFFSET 0) b);
+
+CREATE TABLE public.file_references (
+    app_no integer NOT NULL,
+    message_id bigint NOT NULL,
+    file_id text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.file_usage (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    files bigint NOT NULL,
+    bytes bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.files (
+    app_no integer NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    uid text COLLATE pg_catalog."C",
+    state text DEFAULT 'pending'::text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL COLLATE pg_catalog."C",
+    size bigint NOT NULL,
+    stored bigint NOT NULL,
+    part_size integer NOT NULL,
+    voice boolean DEFAULT false NOT NULL,
+    sha256 bytea,
+    reason text,
+    details jsonb,
+    refs integer DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone,
+    upload_ends_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT files_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'checking'::text, 'ready'::text, 'rejected'::text, 'deleting'::text])))
+)
+WITH (fillfactor='80');
 
 CREATE TABLE public.flag_reasons (
     app_no integer NOT NULL,
@@ -4078,6 +4204,15 @@ ALTER TABLE ONLY public.event_bodies
 ALTER TABLE ONLY public.event_positions
     ADD CONSTRAINT event_positions_pkey PRIMARY KEY (app_no, "position", day);
 
+ALTER TABLE ONLY public.file_references
+    ADD CONSTRAINT file_references_pkey PRIMARY KEY (app_no, message_id, file_id);
+
+ALTER TABLE ONLY public.file_usage
+    ADD CONSTRAINT file_usage_pkey PRIMARY KEY (app_no, uid);
+
+ALTER TABLE ONLY public.files
+    ADD CONSTRAINT files_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.flag_reasons
     ADD CONSTRAINT flag_reasons_pkey PRIMARY KEY (app_no, reason_id);
 
@@ -4265,6 +4400,16 @@ CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (a
 CREATE INDEX event_positions_late ON ONLY public.event_positions USING btree (body_day) WHERE (body_day < day);
 
 CREATE INDEX event_positions_second ON ONLY public.event_positions USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
+
+CREATE INDEX file_references_file ON public.file_references USING btree (app_no, file_id, message_id);
+
+CREATE INDEX file_usage_bytes ON public.file_usage USING btree (app_no, bytes);
+
+CREATE INDEX files_expires ON public.files USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX files_uid ON public.files USING btree (app_no, uid) WHERE (uid IS NOT NULL);
+
+CREATE INDEX files_upload_ends ON public.files USING btree (upload_ends_at) WHERE (upload_ends_at IS NOT NULL);
 
 CREATE INDEX former_members_at ON public.former_members USING btree (at);
 

@@ -225,6 +225,36 @@ export interface CellRows {
     to_first: string
     to_second: string | null
   }
+  file_references: {
+    app_no: number
+    message_id: number
+    file_id: string
+  }
+  file_usage: {
+    app_no: number
+    uid: string
+    files: number
+    bytes: number
+  }
+  files: {
+    app_no: number
+    id: string
+    uid: string | null
+    state: string
+    name: string
+    type: string
+    size: number
+    stored: number
+    part_size: number
+    voice: boolean
+    sha256: Buffer | null
+    reason: string | null
+    details: unknown | null
+    refs: number
+    expires_at: Date | null
+    upload_ends_at: Date | null
+    created_at: Date
+  }
   flag_reasons: {
     app_no: number
     reason_id: string

@@ -12,6 +12,7 @@ import { deprecatedConversationRoutes } from './areas/conversations/deprecated.r
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
+import { fileRoutes } from './areas/files/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
@@ -45,6 +46,8 @@ import { Credentials } from './gate/credentials.ts'
 import { addManagement, describeShared } from './gate/manage.ts'
 import { MANAGE, routedUrl } from './gate/managed.ts'
 import { addAccess } from './gate/plugin.ts'
+import { FolderDriver } from './platform/files/folder.ts'
+import { addFolderRoutes } from './platform/files/folder-routes.ts'
 import { addOpenApi } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 import { addReference } from './reference/routes.ts'
@@ -71,6 +74,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   pinnedMessageRoutes,
   savedMessageRoutes,
   historyRoutes,
+  fileRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,
@@ -133,6 +137,11 @@ export async function buildApi(
   await app.register(v3, { prefix: '/v3' })
   const preflight: FastifyPluginAsync = async (scope) => addPreflight(scope, deps, credentials)
   await app.register(preflight, { prefix: '/v3' })
+  const { files } = deps
+  if (files instanceof FolderDriver) {
+    const folder: FastifyPluginAsync = async (scope) => addFolderRoutes(scope, files)
+    await app.register(folder)
+  }
   const manage: FastifyPluginAsync = async (scope) => {
     addManagement(scope, deps)
     for (const area of manageAreas) await scope.register(area(deps))

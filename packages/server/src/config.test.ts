@@ -49,6 +49,10 @@ suite('configuration', () => {
       },
       manage: { signUp: 'invited', appsPerOperator: 100, rate: 1200 },
       webhooks: { privateTargets: false, nameServers: [] },
+      files: {
+        ...{ folder: '', bucketUrl: '', bucketCredentials: '', bucketRegion: 'us-east-1' },
+        ...{ origin: '', clamd: '' },
+      },
       http: {
         host: '127.0.0.1',
         internalHost: '127.0.0.1',

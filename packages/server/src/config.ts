@@ -147,6 +147,30 @@ const credentials = (env: string, details: Details): Option<string> => ({
   },
 })
 
+const bucket = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'https://host/bucket',
+  ...details,
+  parse(value) {
+    if (!/^https?:\/\/[^/@?#]+\/[\w.-]+$/.test(value)) {
+      throw new Error('must be a URL of the form https://host/bucket')
+    }
+    return value
+  },
+})
+
+const address = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'host:port',
+  ...details,
+  parse(value) {
+    if (!/^(\[[\da-f:]+\]|[^\s:/]+):\d{1,5}$/i.test(value)) {
+      throw new Error('must have the form host:port')
+    }
+    return value
+  },
+})
+
 /** A file with certificates, which must exist. */
 const certificates = (env: string, details: Details): Option<string> => ({
   env,
@@ -323,6 +347,41 @@ export const options = {
       },
     ),
   },
+  files: {
+    folder: optional(
+      text('LOQUAT_FILES_FOLDER', {
+        description:
+          'The folder that stores uploaded files, which all processes of the region share. For small installations; `loquat dev` uses one. Empty: none.',
+      }),
+    ),
+    bucketUrl: optional(
+      bucket('LOQUAT_FILES_BUCKET_URL', {
+        description:
+          'The bucket that stores uploaded files: the address of a service with the S3 protocol, then the name of the bucket. Devices must be able to reach it. Empty: none.',
+      }),
+    ),
+    bucketCredentials: optional(
+      credentials('LOQUAT_FILES_BUCKET_CREDENTIALS', {
+        description: 'The access key and the secret key of the bucket, with a colon between them.',
+      }),
+    ),
+    bucketRegion: text('LOQUAT_FILES_BUCKET_REGION', {
+      default: 'us-east-1',
+      description: 'The region of the bucket, which its signatures contain.',
+    }),
+    origin: optional(
+      url('LOQUAT_FILES_ORIGIN', ['http', 'https'], {
+        description:
+          'With a folder: the origin of the URLs of files, if it differs from `LOQUAT_PUBLIC_URL`. Its path `/files/` must lead to the api role.',
+      }),
+    ),
+    clamd: optional(
+      address('LOQUAT_CLAMD', {
+        description:
+          "The address of clamd, which scans every uploaded file. If it can't be reached, files wait. Empty: no scan.",
+      }),
+    ),
+  },
   http: {
     host: text('LOQUAT_HOST', {
       default: '127.0.0.1',
@@ -406,12 +465,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     Object.fromEntries(Object.entries(members).map(([key, option]) => [key, read(option)])),
   ])
   const config = Object.fromEntries(groups)
-  faults.push(...secureEngines(config.engines))
+  faults.push(...secureEngines(config.engines), ...checkFiles(config.files))
   if (faults.length > 0) {
     throw new ConfigError([...faults, 'docs/config.md describes all settings.'])
   }
   for (const group of Object.values(config)) Object.freeze(group)
   return Object.freeze(config) as Config
+}
+
+/** Files are either in a folder or in a bucket, which needs credentials. */
+function checkFiles({ folder, bucketUrl, bucketCredentials }: Config['files']): string[] {
+  const { folder: path, bucketUrl: address, bucketCredentials: keys } = options.files
+  if (folder && bucketUrl) return [`${address.env} can't be set together with ${path.env}`]
+  return bucketUrl && !bucketCredentials ? [`${keys.env} is missing. ${keys.description}`] : []
 }
 
 /** Replaces the engines' URLs by those to connect to. Returns what is wrong with them. */

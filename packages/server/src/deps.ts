@@ -4,6 +4,8 @@ import { type Bus, openBus } from './platform/bus/bus.ts'
 import { type Cache, openCache } from './platform/cache/cache.ts'
 import { type Cell, Directory } from './platform/cells/directory.ts'
 import { Revocations } from './platform/cells/revocations.ts'
+import type { FileDriver } from './platform/files/driver.ts'
+import { openDriver } from './platform/files/open.ts'
 import * as jobs from './platform/jobs/definition.ts'
 import { watchBusyness } from './platform/lanes/busyness.ts'
 import { Lanes } from './platform/lanes/lanes.ts'
@@ -30,6 +32,8 @@ export interface Deps {
   starts: PageStarts
   /** Decides which addresses webhooks may call. */
   targets: Targets
+  /** Where the bytes of files are. Absent if this installation stores none. */
+  files: FileDriver | undefined
 }
 
 /** What jobs of the queue run with. */
@@ -75,7 +79,9 @@ export async function openDeps(config: Config): Promise<Deps> {
   const targets = new Targets(config.webhooks)
   const isBusy = watchBusyness()
   const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
-  const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets }
+  const origin = config.files.origin || config.service.publicUrl
+  const files = await openDriver({ ...config.files, origin }, secrets)
+  const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
   return { config, log, metrics, tracing, secrets, bus, cache, ...shared }
 }
 

@@ -1,5 +1,7 @@
 /** The databases of a test, and the configuration of a process that serves them. */
 import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { ownerUrl } from '../src/platform/db/grants.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
@@ -57,12 +59,14 @@ export async function insertCell(directoryUrl: string, cellId: string, url: stri
 
 /** The environment of a process that serves these databases. */
 export function testEnv(directoryUrl: string, cells: string[], extra: Record<string, string> = {}) {
+  const prefix = `test-${randomBytes(5).toString('hex')}`
   const inherited = ['PATH', 'LOQUAT_NATS_URL', 'LOQUAT_REDIS_URL', 'LOQUAT_SECRET'] as const
   return {
     ...Object.fromEntries(inherited.map((name) => [name, process.env[name] ?? ''])),
     LOQUAT_DIRECTORY_URL: directoryUrl,
     LOQUAT_REGIONS: [...new Set(cells.map((cell) => cell.split('-')[0]))].join(','),
-    LOQUAT_PREFIX: `test-${randomBytes(5).toString('hex')}`,
+    LOQUAT_PREFIX: prefix,
+    LOQUAT_FILES_FOLDER: join(tmpdir(), prefix),
     LOQUAT_PORT: '0',
     LOQUAT_INTERNAL_PORT: '0',
     LOQUAT_LOG_LEVEL: 'silent',

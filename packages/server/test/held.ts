@@ -44,7 +44,8 @@ export async function insertBlocked(
     ...{ appNo, kind: 'user', sender, receiver, category: 'message', type: 'text' },
     ...{ data: JSON.stringify({ text }), tags: [], muid: null, target: '', mentions: null },
     ...{ credential: Buffer.alloc(32), key: null, requestHash: null, clock: Date.now() },
-    ...{ parent: null, quoted: null, shows: true, verdict: JSON.stringify(DISAPPROVED) },
+    ...{ parent: null, quoted: null, shows: true, files: null },
+    verdict: JSON.stringify(DISAPPROVED),
   })
   return String(message_id)
 }

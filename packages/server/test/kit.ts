@@ -3,6 +3,7 @@
  * (`app.users`, `app.as`), events (`app.events`, `app.waitFor`) and refused requests (`refused`).
  */
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { after, before } from 'node:test'
 import { type ErrorCode, type EventType, errors } from '@loquat/protocol'
 import {
@@ -61,6 +62,8 @@ export interface TestApp extends App, Caller {
   as(uid: string | undefined): UserClient
   /** Creates users whose names are their uids: `const [amira, ben] = await app.users('amira', 'ben')`. */
   users<U extends string[]>(...uids: U): Promise<{ [N in keyof U]: UserClient }>
+  /** Sends a request to a signed URL of a file, at this server's own port. */
+  fetchFile(url: string, init?: RequestInit): Promise<Response>
   /** The app's events so far, oldest first, whether the sequencer has logged them or not. */
   events(): Promise<TestEvent[]>
   /** The types of these events. */
@@ -121,8 +124,9 @@ export async function startServer(options: ServerOptions): Promise<Started> {
   return { service: await serve(readConfig(env), roles, { console }), env, urls }
 }
 
-export async function endServer({ service, urls }: Started): Promise<void> {
+export async function endServer({ service, urls, env }: Started): Promise<void> {
   await service.drain()
+  if (env.LOQUAT_FILES_FOLDER) await rm(env.LOQUAT_FILES_FOLDER, { recursive: true, force: true })
   for (const url of urls) await dropDatabase(url)
 }
 
@@ -224,6 +228,10 @@ export async function newApp(
     async users(...uids) {
       for (const uid of uids) await app.client.users.create({ uid, name: uid })
       return uids.map(app.as) as { [N in keyof typeof uids]: UserClient }
+    },
+    fetchFile(url, init) {
+      const { pathname, search } = new URL(url)
+      return fetch(`http://127.0.0.1:${apiPort}${pathname}${search}`, init)
     },
     async events() {
       const statement = { name: 'test.events', text: EVENTS, values: [found.no] }

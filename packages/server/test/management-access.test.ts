@@ -201,6 +201,7 @@ suite("an app's data", () => {
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
         ...['permissions', 'restricted_features'],
         ...['banned_users', 'messages', 'threads', 'interactions', 'conversations', 'stats'],
+        'files',
       ].map((tag) => [tag, ALL]),
     ),
   }

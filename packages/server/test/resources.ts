@@ -28,6 +28,8 @@ export interface Sample {
 /** A public address, which needs no name server. */
 const HOOK_URL = 'https://8.8.8.8/hook'
 
+const NOTE = { name: 'note.txt', size: 5, mimeType: 'text/plain' }
+
 const newId = () => `id-${randomBytes(6).toString('hex')}`
 
 const unusedMessageId = () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14))
@@ -217,6 +219,21 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
+  'files.id': {
+    async make(app) {
+      const uploader = app.as(await user.make(app, {}))
+      return (await uploader.call('POST', '/v3/files', { body: NOTE })).body.data.id
+    },
+    unknown: () => randomBytes(16).toString('hex'),
+  },
+  /** The uploader, if the path has a file. */
+  'files.onBehalfOf': {
+    async make(app, ids) {
+      if (ids.id === undefined) return user.make(app, ids)
+      return (await app.call('GET', `/v3/files/${ids.id}`)).body.data.uploadedBy
+    },
+    unknown: newId,
+  },
   webhookId: {
     async make(app) {
       const id = `hook${randomBytes(6).toString('hex')}`
@@ -340,6 +357,16 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
       tags: ['plan'],
     },
   }),
+  createFile: () => ({ body: { ...NOTE, voice: false } }),
+  signFiles: async (app) => ({
+    body: { ids: [await (resources['files.id'] as Resource).make(app, {})] },
+  }),
+  completeFile: async (app, { id }) => {
+    const { upload } = (await app.call('GET', `/v3/files/${id}`)).body.data
+    const { headers, parts } = upload
+    await app.fetchFile(parts[0].url, { method: 'PUT', headers, body: 'Hello' })
+    return {}
+  },
   updateMessage: () => ({ body: { data: { text: 'At 7', metadata: { k: 2 } }, tags: ['late'] } }),
   sendThreadReply: () => ({ body: { data: { text: 'Fine' } } }),
   listThreadReplies: () => ({ query: { limit: '10', affix: 'prepend', sentAt: '1900000000' } }),

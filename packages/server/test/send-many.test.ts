@@ -105,6 +105,7 @@ async function sendAlone({ no: appNo, cell }: TestApp, message: Sending): Promis
       ...{ target: '', credential: Buffer.from(CREDENTIAL, 'hex'), clock: Date.now() },
       requestHash: Buffer.from(hashOf(message), 'hex'),
       ...{ parent: null, quoted: null, mentions: null, shows: true, verdict: null },
+      files: null,
     })
     return { id, fresh: record !== null }
   } catch (error) {

@@ -7,7 +7,7 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
   grant select, insert, update, delete on apps to loquat_service;
   grant select, insert, update, delete on api_keys to loquat_service;
   grant select, insert, update, delete on auth_tokens to loquat_service;
@@ -55,6 +55,9 @@ begin
   grant select, insert, delete on reactions to loquat_service;
   grant select, insert, update, delete on reaction_counts to loquat_service;
   grant select, insert, delete on saves to loquat_service;
+  grant select, insert, update, delete on files to loquat_service;
+  grant select, insert, delete on file_references to loquat_service;
+  grant select, insert, update, delete on file_usage to loquat_service;
   grant select, insert, update, delete on marks to loquat_service;
   grant select, update on mark_thinning to loquat_service;
   grant select, insert, update, delete on receipt_progress to loquat_service;
@@ -84,7 +87,7 @@ do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
   grant select (app_no, app_id, settings, ceilings, created_at, archived_at, suspended_at, throttle, search_upto, special_roles, moderation) on apps to loquat_audit;
   grant select (app_no, name, scope, created_at) on api_keys to loquat_audit;
   grant select (app_no, uid, audit_id, created_at) on auth_tokens to loquat_audit;

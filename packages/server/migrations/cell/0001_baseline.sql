@@ -936,6 +936,59 @@ create table saves (
 );
 create index saves_message on saves (app_no, message_id);
 
+-- Files. docs/decisions/0037-files.md explains their life.
+create table files (
+  app_no int not null,
+  -- Random, so that nobody can guess it.
+  id text collate "C" not null,
+  -- The uploader. Null: the app itself, or a user who was deleted since.
+  uid text collate "C",
+  state text not null default 'pending'
+    check (state in ('pending', 'checking', 'ready', 'rejected', 'deleting')),
+  name text not null,
+  type text collate "C" not null,
+  -- As declared, until the file was checked.
+  size bigint not null,
+  -- The bytes that count for the quota: the file, and its thumbnails once they exist.
+  stored bigint not null,
+  part_size int not null,
+  voice boolean not null default false,
+  sha256 bytea,
+  reason text,
+  -- Dimensions, duration, preview and thumbnails, as far as the file has them.
+  details jsonb,
+  -- The number of messages that refer to it.
+  refs int not null default 0,
+  -- When the sweep deletes it. Null while messages refer to it.
+  expires_at timestamptz,
+  -- Until then, somebody can still upload parts. Null once what was uploaded is deleted.
+  upload_ends_at timestamptz,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, id)
+) with (fillfactor = 80);
+create index files_uid on files (app_no, uid) where uid is not null;
+create index files_expires on files (expires_at) where expires_at is not null;
+create index files_upload_ends on files (upload_ends_at) where upload_ends_at is not null;
+
+-- Which messages refer to which files.
+create table file_references (
+  app_no int not null,
+  message_id bigint not null,
+  file_id text collate "C" not null,
+  primary key (app_no, message_id, file_id)
+);
+create index file_references_file on file_references (app_no, file_id, message_id);
+
+-- Files and bytes of each user. The empty uid stands for the whole app.
+create table file_usage (
+  app_no int not null,
+  uid text collate "C" not null,
+  files bigint not null,
+  bytes bigint not null,
+  primary key (app_no, uid)
+) with (fillfactor = 50);
+create index file_usage_bytes on file_usage (app_no, bytes);
+
 -- The search index. docs/decisions/0014-message-lists.md explains it.
 
 -- A worker (areas/history/indexing.ts) indexes segments of an app's messages: ids above after_id up to

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
 import { closeDeps, openDeps } from '../deps.ts'
@@ -76,6 +77,10 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
     LOQUAT_PUBLIC_URL: context.env.LOQUAT_PUBLIC_URL ?? `http://localhost:${port}`,
     LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
     LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    ...(context.env.LOQUAT_FILES_BUCKET_URL === undefined && {
+      LOQUAT_FILES_FOLDER:
+        context.env.LOQUAT_FILES_FOLDER ?? join(enginesDir(context.env), 'files'),
+    }),
     LOQUAT_DB_TIMEOUT_MS: context.env.LOQUAT_DB_TIMEOUT_MS ?? PATIENT_MS,
     LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'warn',
   })

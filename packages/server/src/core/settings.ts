@@ -62,6 +62,16 @@ export const settings = {
     10_000,
     'Maximum number of valid auth tokens per user; older ones expire first.',
   ),
+  'limits.fileBytes': count(
+    104_857_600,
+    5_000_000_000,
+    'Maximum size of an uploaded file in bytes.',
+  ),
+  'limits.storageBytes': count(
+    10_737_418_240,
+    1_000_000_000_000_000,
+    'Maximum number of bytes that all files of the app take, with their thumbnails.',
+  ),
   'limits.connectionsPerUser': count(
     100,
     10_000,

@@ -45,6 +45,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   interactions: 'data',
   reactions: 'data',
   conversations: 'data',
+  files: 'data',
   events: 'data',
   stats: 'data',
   blocked_messages: 'moderation',

@@ -29,6 +29,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Interactions',
     'What people do with the buttons and forms of interactive messages.',
   ],
+  files: ['Files', 'Upload images, recordings and documents, and attach them to messages.'],
   conversations: [
     'Conversations',
     "A user's list of conversations with the last message and the unread count; receipts, tags and pins.",

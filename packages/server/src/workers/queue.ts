@@ -1,6 +1,8 @@
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
 import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
+import { checkFileJob } from '../areas/files/check.job.ts'
+import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
 import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
@@ -21,6 +23,8 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepPurgedJob,
   sweepReactionsJob,
   sweepWebhookJob,
+  checkFileJob,
+  sweepFilesJob,
   reconcileAppsJob,
   purgeAppJob,
   rollUpUsageJob,

@@ -3,6 +3,7 @@ import type { Examples } from '../../src/reference/examples.ts'
 import type { Service } from '../../src/serve.ts'
 import type { ServerOptions } from '../kit.ts'
 import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
+import { shareFiles } from './files.ts'
 import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
@@ -32,6 +33,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await talk(story)
   await moderate(story, served)
   await manageConversations(story)
+  await shareFiles(story, apiPort ?? 0)
   await managePeople(story)
   await manageGroups(story)
   await manageModeration(story)

@@ -1,5 +1,5 @@
 -- Editing and deleting messages.
--- Lock order: the caller has locked the head; then messages, inbox, threads (send.sql has the whole order).
+-- Lock order: the caller has locked the head; then messages, inbox, threads, files (send.sql has the whole order).
 
 /*
  * Changes the content of a message whose head is locked. p_mentions are the records of the users it
@@ -56,6 +56,7 @@ begin
   end if;
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
+  perform release_files(p_app_no, array[p_id]);
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
     perform enqueue_job(p_app_no, 'reactions.sweep');
@@ -79,7 +80,7 @@ begin
   return m;
 end $$;
 
-/* Deletes the mentions, interactions, threads and reviews of messages that were deleted. */
+/* Deletes the mentions, interactions, threads, reviews and references to files of messages that were deleted. */
 create or replace function delete_message_references(p_app_no int, p_ids bigint[]) returns void
 language plpgsql as $$
 begin
@@ -87,6 +88,7 @@ begin
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+  perform release_files(p_app_no, p_ids);
 end $$;
 
 /* Forgets the copies that heads keep of changed messages. The transaction has locked those heads. */

@@ -310,6 +310,7 @@ declare
 begin
   if p_ids = '{}' then return 0; end if;
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+  perform release_files(p_app_no, p_ids);
   with gone as (
     delete from held_messages where app_no = p_app_no and id = any (p_ids) returning id, sender, muid
   ), forgotten as (

@@ -8,8 +8,9 @@
 --   5. messages, held_messages
 --   6. inbox by uid, then direct_views
 --   7. threads and thread_users
---   8. view_totals by uid, then totals
---   9. event_bodies
+--   8. files by id
+--   9. view_totals by uid, then totals
+--  10. event_bodies
 -- A message changes only under the lock of its head. Sweeps and set_blocks lock several heads, in an order
 -- of their own: PostgreSQL may end one of them as a deadlock, and the caller runs it again.
 
@@ -249,6 +250,7 @@ create or replace function send_message(
   p_credential bytea, p_key text, p_request_hash bytea,
   p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
   p_shows boolean default true, p_clock bigint default null, p_verdict jsonb default null,
+  p_files text[] default null,
   out message_id bigint, out message text
 )
 language plpgsql as $$
@@ -349,6 +351,7 @@ begin
     if v_mentions is not null and p_verdict is null then
       perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
     end if;
+    if p_files is not null then perform refer_files(p_app_no, message_id, p_files); end if;
     if p_muid is not null then
       update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid

@@ -258,6 +258,7 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
+  if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;

@@ -14,6 +14,8 @@ export const purgeAppJob = defineJob({
     const { db } = deps.directory
     const appNo = run.input.no
     if (!(await beginPurge.maybeOne(db, { appNo }))) return
+    // While the rows that name them still exist.
+    await deps.files?.removeAll(run.input.id)
     await sweepAll(run, (limit) => purgeApp.one(cell.db, { appNo, limit }))
     await db.tx(async (tx) => {
       if (!(await removePlacement.maybeOne(tx, { appNo }))) return

@@ -1,4 +1,5 @@
 import { fail } from '../../platform/http/fail.ts'
+import { idOfUrl } from '../files/record.ts'
 import { checkInteractive } from './interactive.ts'
 import { mentionedIn } from './mentions.ts'
 import { DATA_BYTES, type NewMessage } from './schema.ts'
@@ -104,11 +105,12 @@ function readAttachments(attachments: unknown): Json[] {
   return attachments.map(readAttachment)
 }
 
-/** Only the URL is stored, not the file. `size` may be a number; it is returned as a string. */
+/** A URL of any host, or the path of a file of ours. `size` may be a number; it is returned as a string. */
 function readAttachment(attachment: unknown): Json {
   if (!isObject(attachment)) throw fail('ERR_INVALID_MEDIA_MESSAGE')
   const { url, size } = attachment
-  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) {
+  const foreign = typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url)
+  if (!foreign && idOfUrl(url) === undefined) {
     throw fail('ERR_INVALID_MEDIA_MESSAGE')
   }
   const texts = ['name', 'mimeType', 'extension'].map((key) => attachment[key])

@@ -11,11 +11,14 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import { fileIdsIn } from '../files/attach.actions.ts'
+import { replaceFiles } from '../files/queries.ts'
 import { appendChange } from './action-message.ts'
 import { type Content, checkContent, isObject, type Json, withoutOurs } from './content.ts'
 import { refuseEdit } from './policy.ts'
 import { editMessage, holdMentioned } from './queries.ts'
 import type { MessageEdit } from './schema.ts'
+import { withFiles } from './send.actions.ts'
 
 /** Changes what a message says. Returns the action message that reports the edit. */
 export function updateMessage(
@@ -47,13 +50,17 @@ export function updateMessage(
     if (!isDeepStrictEqual(content.data, planned.data)) {
       checked = await checkEdit(actor, row, content)
     }
-    const data = { ...content.data, ...checked }
+    const described = await withFiles(actor, content, tx)
+    const data = { ...described.data, ...checked }
     // If the text doesn't change, its mentions don't either.
     const mentions = textOf(edit) === undefined ? null : (records ?? {})
     const told = await editMessage.many(tx, {
       ...{ appNo, id: row.id, by, tags: edit.tags ?? row.tags },
       ...{ data: JSON.stringify(data), mentions: JSON.stringify(mentions) },
     })
+    if (described.files || fileIdsIn(row.data).length > 0) {
+      await replaceFiles.run(tx, { appNo, id: row.id, files: described.files ?? [] })
+    }
     const changed = await findSeen(tx, actor, id)
     const message = await appendChange(tx, actor, 'edited', changed)
     const key = `conversation:${conversation}`

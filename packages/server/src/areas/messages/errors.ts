@@ -8,6 +8,8 @@ export const CONTENT_ERRORS = [
   'ERR_EMPTY_CUSTOM_DATA',
   'ERR_INVALID_CUSTOM_DATA',
   'ERR_INVALID_METADATA',
+  'ERR_FILE_NOT_FOUND',
+  'ERR_FILE_NOT_READY',
 ] as const
 /** For operations that reach the other user of a 1:1 conversation. */
 export const BLOCK_ERRORS = ['ERR_BLOCKED_RECEIVER', 'ERR_BLOCKED_SENDER'] as const

@@ -27,6 +27,8 @@ export interface SendParams extends Record<string, unknown> {
   shows: boolean
   /** The verdict that holds it, as JSON. Null: it is sent. */
   verdict: string | null
+  /** The files that it refers to. */
+  files: string[] | null
 }
 
 export interface SentRow {
@@ -40,7 +42,7 @@ export const insertMessage = query<SendParams, SentRow>(
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
      :muid, :target, :credential, :key, :requestHash, :parent, :quoted, :mentions::text[],
-     :shows, :clock, :verdict::jsonb)`,
+     :shows, :clock, :verdict::jsonb, :files::text[])`,
 )
 
 /** The same for a plain message, but it fails if it has to wait for a lock for more than 10 ms. */

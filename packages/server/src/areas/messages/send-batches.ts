@@ -31,8 +31,8 @@ const batches = new WeakMap<Cell, Batches<Item, SentRow>>()
  * sender has been asked before; `send_messages` leaves out what the permissions of scopes deny.
  */
 export const isPlain = (message: SendParams): boolean => {
-  const { sender, parent, quoted, mentions, shows, target, verdict } = message
-  const refers = parent !== null || quoted !== null || mentions !== null
+  const { sender, parent, quoted, mentions, shows, target, verdict, files } = message
+  const refers = parent !== null || quoted !== null || mentions !== null || files !== null
   return !refers && verdict === null && shows && target === '' && sender !== SYSTEM_UID
 }
 

@@ -12,9 +12,11 @@ import { checkUser } from '../../gate/plugin.ts'
 import { claimIdempotency, findActiveUser, getIdempotency } from '../../gate/queries.ts'
 import { redactError } from '../../gate/redact.ts'
 import { inTurn, laneWork } from '../../gate/turn.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
-import { type Content, readContent } from './content.ts'
+import { describeFiles, fileIdsIn } from '../files/attach.actions.ts'
+import { type Content, type Json, readContent } from './content.ts'
 import { countDisapproved, refuseRepeated } from './disapproved.ts'
 import type { SendParams } from './queries.ts'
 import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
@@ -34,6 +36,8 @@ interface Draft extends Content {
   shows: boolean
   /** Whether it isn't checked by the rules of moderation. */
   skip: boolean
+  /** The ids of the files of ours that it refers to; null for none. */
+  files: string[] | null
 }
 
 /** Returns the answer's body as JSON: the database builds the record as text. */
@@ -53,7 +57,7 @@ export async function sendMessage(
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
   }
   const { muid = null, tags = [] } = message
-  const content = readContent(message)
+  const { files, ...content } = await withFiles(actor, readContent(message))
   const draft: Draft = {
     ...content,
     ...{ muid, tags },
@@ -61,6 +65,7 @@ export async function sendMessage(
     quoted: idOrNull(message.quotedMessageId),
     shows: shows(actor, message, content.category),
     skip: skips(actor, message),
+    files,
   }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
@@ -69,6 +74,20 @@ export async function sendMessage(
     return JSON.stringify({ data: await sendToMany({ deps, actor, draft, verdict }, targets) })
   }
   return `{"data":${await sendTo({ deps, actor, draft, verdict }, first)}}`
+}
+
+/** Media messages can refer to files of ours. Nothing is read for others. */
+export async function withFiles(
+  actor: Actor,
+  content: Content,
+  db?: Executor,
+): Promise<Content & { files: string[] | null }> {
+  const { category, type, data } = content
+  const media = category === 'message' && type !== 'text'
+  const files = media ? fileIdsIn(data) : []
+  if (files.length === 0) return { ...content, files: null }
+  const attachments = await describeFiles(actor, data.attachments as Json[], db)
+  return { ...content, data: { ...data, attachments }, files }
 }
 
 /** Whether it becomes the conversation's last message. */

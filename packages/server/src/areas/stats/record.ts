@@ -1,5 +1,7 @@
-import type { ServedApp } from '../../core/actor.ts'
+import type { Actor, ServedApp } from '../../core/actor.ts'
+import { limitOf } from '../../core/settings.ts'
 import { badRequest } from '../../platform/http/fail.ts'
+import { listUsage as listStored } from '../files/queries.ts'
 import {
   countActive,
   findPeak,
@@ -9,7 +11,14 @@ import {
   listPeaks,
   listSteps,
 } from './queries.ts'
-import type { DailyStats, MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+import type {
+  DailyStats,
+  FileStats,
+  MessageStats,
+  MessageStatsQuery,
+  Stats,
+  StatsQuery,
+} from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -138,4 +147,14 @@ export async function messageStatsOf(
     }
   })
   return { appId, startTime: String(first * STEP_MS), endTime: String(to * STEP_MS), dataPoints }
+}
+
+/** How many users are listed. */
+const USERS = 100
+
+/** What the app stores now. */
+export async function fileStatsOf({ app, settings }: Actor): Promise<FileStats> {
+  const [total, ...users] = await listStored.many(app.cell.db, { appNo: app.no, limit: USERS })
+  const { files = 0, bytes = 0 } = total ?? {}
+  return { files, bytes, limit: limitOf(settings, 'limits.storageBytes'), users }
 }

@@ -1,8 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Access } from '../../gate/plugin.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { dailyStatsOf, messageStatsOf, statsOf } from './record.ts'
-import { DailyStats, MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+import { dailyStatsOf, fileStatsOf, messageStatsOf, statsOf } from './record.ts'
+import {
+  DailyStats,
+  FileStats,
+  MessageStats,
+  MessageStatsQuery,
+  Stats,
+  StatsQuery,
+} from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -41,6 +48,20 @@ export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
       },
     },
     async ({ actor, query }) => ({ data: await dailyStatsOf(actor.app, query) }),
+  )
+
+  app.get(
+    '/stats/files',
+    {
+      config: access,
+      schema: {
+        operationId: 'getFileStats',
+        tags,
+        summary: "Get the space that the app's files take",
+        response: { 200: Data(FileStats) },
+      },
+    },
+    async ({ actor }) => ({ data: await fileStatsOf(actor) }),
   )
 
   app.get(

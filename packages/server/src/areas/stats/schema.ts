@@ -113,3 +113,18 @@ export const MessageStats = Type.Object(
   { additionalProperties: false, 'x-component': 'MessageStats' },
 )
 export type MessageStats = Static<typeof MessageStats>
+
+const Stored = { files: Amount('Number of files.'), bytes: Amount('Bytes, with thumbnails.') }
+
+export const FileStats = Type.Object(
+  {
+    ...Stored,
+    limit: Amount('The most bytes that the app may store.'),
+    users: Type.Array(
+      Type.Object({ uid: Type.String(), ...Stored }, { additionalProperties: false }),
+      { description: 'The 100 users who store the most, with their own files.' },
+    ),
+  },
+  { additionalProperties: false, 'x-component': 'FileStats' },
+)
+export type FileStats = Static<typeof FileStats>

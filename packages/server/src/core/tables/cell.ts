@@ -64,6 +64,11 @@ export const cellTables = {
   reaction_counts: { moves: 'replicated', service: ALL, plain: 'app_no message_id reaction count first_id' },
   saves: { moves: 'replicated', exported: 'saves', service: ADD_REMOVE, people: 'uid', plain: 'app_no message_id saved_at' },
 
+  // Files. Their bytes are in a store of the region, and stay there when the app moves to another cell of it.
+  files: { moves: 'replicated', exported: 'files', service: ALL, people: 'uid', personal: 'name details sha256', plain: 'app_no id state type size stored part_size voice reason refs expires_at upload_ends_at created_at' },
+  file_references: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no message_id file_id' },
+  file_usage: { moves: 'replicated', exported: 'usage', service: ALL, people: 'uid', plain: 'app_no files bytes' },
+
   // Receipts.
   marks: { moves: 'replicated', exported: 'receipts', service: ALL, people: 'uid', plain: 'app_no conversation kind upto_id at' },
   mark_thinning: { moves: 'stays', service: CHANGE, people: 'place', plain: 'began_at' },

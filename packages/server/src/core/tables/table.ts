@@ -22,6 +22,7 @@ export type Part =
   | 'interactions'
   | 'reactions'
   | 'saves'
+  | 'files'
   | 'receipts'
   | 'webhooks'
   | 'usage'

@@ -16,7 +16,7 @@ export interface Secrets {
   /** Decrypts a sealed value. Throws if it was changed, or sealed for another place or with another secret. */
   open(place: Place, sealed: Buffer): string
   /** The keys for a purpose: the first to sign with, all of them to check with. */
-  keys(purpose: 'bus'): [PurposeKey, ...PurposeKey[]]
+  keys(purpose: 'bus' | 'files'): [PurposeKey, ...PurposeKey[]]
 }
 
 /**

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { authorize } from '../../core/access/authorize.ts'
+import { shownTo } from '../../core/access/visible.ts'
+import type { Actor } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
+import { limitOf } from '../../core/settings.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import type { FileDriver } from '../../platform/files/driver.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
+import { checkFileJob } from './check.job.ts'
+import { refuseForeign } from './policy.ts'
+import {
+  beginCheck,
+  beginRemoval,
+  countFile,
+  type FileRow,
+  findFile,
+  holdUploader,
+  insertFile,
+  listReadable,
+} from './queries.ts'
+import { detailsOf, linksOf, missingParts, toFile, UPLOAD_SECONDS } from './record.ts'
+import { FILE_ID, type FileDetails, type NewFile } from './schema.ts'
+import { sweepFilesJob } from './sweep.job.ts'
+
+/** The driver, or the error of an installation without one. */
+export function driverOf({ files }: Pick<Deps, 'files'>): FileDriver {
+  if (!files) throw fail('ERR_FILES_NOT_CONFIGURED')
+  return files
+}
+
+/** Reserves the space of a file and says where to upload it. */
+export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promise<FileDetails> {
+  const driver = driverOf(deps)
+  const { app, settings, uid = null } = actor
+  const type = file.mimeType.toLowerCase()
+  authorize(actor, { permission: 'sendMessage' }, { mimeTypes: [type] })
+  const { size, voice = false } = file
+  const limit = limitOf(settings, 'limits.fileBytes')
+  if (size > limit) throw fail('ERR_FILE_TOO_LARGE', { limit })
+  const quota = limitOf(settings, 'limits.storageBytes')
+  const appNo = app.no
+  // A retry gets the first answer's file, with URLs of its own.
+  const { id } = await write(deps, actor, async (tx) => {
+    if (uid !== null) await holdUploader.run(tx, { appNo, uid })
+    const row = await insertFile.one(tx, {
+      ...{ appNo, id: randomBytes(16).toString('hex'), uid, name: baseName(file.name), type, size },
+      ...{ voice, partSize: partSizeFor(driver, size), seconds: UPLOAD_SECONDS },
+    })
+    const { fits } = await countFile.one(tx, { appNo, uid, files: 1, bytes: size, quota })
+    if (!fits) throw fail('ERR_STORAGE_FULL', { limit: quota })
+    return { id: row.id }
+  })
+  return detailsOf(driver, app, await getOwn(actor, id))
+}
+
+/** A large file has larger parts, so that there are never more than 1,000. */
+const partSizeFor = ({ partSize }: FileDriver, size: number) =>
+  Math.max(partSize, Math.ceil(size / 1_000))
+
+/** The last part of a path, without characters that can't be shown. */
+function baseName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1) ?? ''
+  const shown = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim()
+  return shown === '' || shown === '.' || shown === '..' ? 'file' : shown
+}
+
+/** Starts the check of a file whose parts are all there. Repeating it changes nothing. */
+export async function completeFile(deps: Deps, actor: Actor, id: string) {
+  const driver = driverOf(deps)
+  const { app } = actor
+  const file = await getOwn(actor, id)
+  if (file.state !== 'pending') return toFile(file)
+  const missing = await missingParts(driver, app.id, file)
+  if (missing.length > 0) {
+    const parts = missing.map(({ number }) => String(number))
+    throw fail('ERR_FILE_NOT_UPLOADED', {}, { details: { parts } })
+  }
+  return write(deps, actor, async (tx) => {
+    const row = await beginCheck.maybeOne(tx, { appNo: app.no, id })
+    if (!row) return toFile(await getOwn(actor, id, tx))
+    await enqueue(tx, app.no, checkFileJob, { id })
+    return toFile(row)
+  })
+}
+
+/** Deletes a file that no message refers to. Its bytes are gone a moment later. */
+export async function deleteFile(deps: Deps, actor: Actor, id: string) {
+  driverOf(deps)
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await getOwn(actor, id, tx)
+    if (!(await beginRemoval.maybeOne(tx, { appNo, id }))) throw fail('ERR_FILE_IN_USE')
+    await enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'now' })
+    return { success: true as const, message: 'File deleted.' }
+  })
+}
+
+/** A file that the actor may change. */
+async function getOwn(
+  actor: Actor,
+  id: string,
+  db: Executor = actor.app.cell.db,
+): Promise<FileRow> {
+  const row = FILE_ID.test(id) && (await findFile.maybeOne(db, { appNo: actor.app.no, id }))
+  if (!row) throw fail('ERR_FILE_NOT_FOUND', { id })
+  refuseIf(refuseForeign(actor, row))
+  return row
+}
+
+/** Those of these files that the actor may read, in the given order. */
+export async function readableFiles(
+  actor: Actor,
+  ids: string[],
+  db: Executor = actor.app.cell.db,
+): Promise<FileRow[]> {
+  const { app, uid = null } = actor
+  const wanted = [...new Set(ids)].filter((id) => FILE_ID.test(id))
+  if (wanted.length === 0) return []
+  const params = { appNo: app.no, ids: wanted, viewer: uid, ...shownTo(actor) }
+  const found = await listReadable.many(db, params)
+  const byId = new Map(found.map((row) => [row.id, row]))
+  return wanted.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Those of these files that the actor may read, with URLs. It changes nothing; a list of ids needs a body. */
+export async function signFiles(deps: Deps, actor: Actor, ids: string[]) {
+  const driver = driverOf(deps)
+  const files = await readableFiles(actor, ids)
+  const ready = files.filter(({ state }) => state === 'ready')
+  return Promise.all(
+    ready.map(async (row) => ({ id: row.id, links: await linksOf(driver, actor.app.id, row) })),
+  )
+}

@@ -1,0 +1,109 @@
+/**
+ * Serves the folder of files by signed URLs. The URL is the credential: nothing here looks at an app, a user or the
+ * database. Nothing that a browser gets from here can act for the origin: it is only saved, or shown in a sandbox.
+ */
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { badRequest, fail, noAccess } from '../http/fail.ts'
+import { headersOf } from './driver.ts'
+import { type Claims, FOLDER_PATH, type FolderDriver, isKey } from './folder.ts'
+
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  // Pages of any origin may use a URL that somebody gave them.
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'content-length, content-range, accept-ranges',
+}
+/** A signed URL lives for five minutes. */
+const CACHE = 'private, max-age=300, immutable'
+
+export function addFolderRoutes(app: FastifyInstance, driver: FolderDriver): void {
+  app.removeAllContentTypeParsers()
+  // The handler reads the body itself, as it arrives.
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body))
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(HEADERS)
+    done()
+  })
+  const path = `${FOLDER_PATH}/*`
+  const schema = { hide: true }
+
+  app.options(path, { schema }, (_request, reply) =>
+    reply
+      .headers({ 'access-control-allow-methods': 'GET, PUT', 'access-control-max-age': '600' })
+      .header('access-control-allow-headers', 'content-type, range')
+      .code(204)
+      .send(),
+  )
+  app.put(path, { schema, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+    const [key, claims] = claimsOf(driver, 'PUT', request)
+    const size = Number(claims.size)
+    const { 'content-length': length, 'content-type': type } = request.headers
+    if (length !== claims.size) throw badRequest({ 'Content-Length': [`must be ${size}`] })
+    if (type !== claims.type) throw badRequest({ 'Content-Type': [`must be ${claims.type}`] })
+    if (!(await driver.receive(key, request.body as Readable, size))) {
+      throw badRequest({ body: [`must have ${size} bytes`] })
+    }
+    return reply.code(204).send()
+  })
+  app.get(path, { schema }, async (request, reply) => {
+    const [key, claims] = claimsOf(driver, 'GET', request)
+    const found = await driver.find(key)
+    if (!found) throw fail('ERR_FILE_NOT_FOUND', { id: key })
+    return send(request, reply, found, claims)
+  })
+}
+
+function claimsOf(
+  driver: FolderDriver,
+  method: 'PUT' | 'GET',
+  request: FastifyRequest,
+): [key: string, Claims] {
+  const key = (request.params as { '*': string })['*']
+  const query = Object.fromEntries(Object.entries(request.query as object).map(textOf))
+  const claims = isKey(key) ? driver.verify(method, key, query) : undefined
+  if (!claims) throw noAccess('This URL has expired or was changed. Ask for a new one.')
+  return [key, claims]
+}
+
+/** A parameter that is there twice is a list. */
+const textOf = ([name, value]: [string, unknown]) => [name, String(value)]
+
+function send(
+  { headers, method }: FastifyRequest,
+  reply: FastifyReply,
+  { path, size }: { path: string; size: number },
+  { type = '', name = '' }: Claims,
+) {
+  const shown = headersOf({ type, name })
+  reply
+    .type(shown.type)
+    .headers({ 'content-disposition': shown.disposition, 'cache-control': CACHE })
+    .header('accept-ranges', 'bytes')
+  const range = rangeOf(headers.range, size)
+  if (range === 'unsatisfiable') {
+    return reply.code(416).header('content-range', `bytes */${size}`).send()
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
+  reply.header('content-length', end - start + 1)
+  if (method === 'HEAD') return reply.send()
+  return reply.send(createReadStream(path, { start, end, highWaterMark: 256 * 1024 }))
+}
+
+/** One range of bytes. Several at once are answered with everything, as HTTP allows. */
+export function rangeOf(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (from === '' && to === '') return undefined
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
+  const end = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined
+  return start > end ? 'unsatisfiable' : { start, end }
+}

@@ -1,0 +1,173 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Download, FileDriver, Upload } from './driver.ts'
+import { openScratch, tidy } from './scratch.ts'
+
+/** The path of the routes that serve the folder. */
+export const FOLDER_PATH = '/files'
+/** Without dots, so that no key leads out of the folder. */
+const KEY = /^[\w-]+(\/[\w-]+){1,3}$/
+const MIB = 1024 * 1024
+/** For changes of one object at the same time. */
+const TRIES = 5
+
+interface FolderOptions {
+  root: string
+  /** Where the URLs lead to. */
+  origin: string
+  /** The first one signs, all of them are accepted. */
+  keys: Buffer[]
+}
+
+/** What a signed URL says, as text. */
+export type Claims = Record<string, string>
+
+/** Files below a folder that all processes of the region share. The API serves it: see folder-routes.ts. */
+export class FolderDriver implements FileDriver {
+  readonly kind = 'folder'
+  /** A part must arrive within the time for a request: at 20 KB per second, it does. */
+  readonly partSize = MIB
+  readonly #options: FolderOptions
+  /** On the same disk as the rest, so that files can be moved. */
+  readonly #work: string
+
+  constructor(options: FolderOptions) {
+    this.#options = options
+    this.#work = join(options.root, '.work')
+  }
+
+  async uploadUrl(key: string, { size, type, seconds }: Upload): Promise<string> {
+    return this.#sign('PUT', key, { size: String(size), type, expires: expiry(seconds) })
+  }
+
+  async downloadUrl(key: string, { type, name, seconds }: Download): Promise<string> {
+    return this.#sign('GET', key, { type, name, expires: expiry(seconds) })
+  }
+
+  /** What a URL claims, if we signed it and it isn't over. */
+  verify(method: 'PUT' | 'GET', key: string, query: Claims): Claims | undefined {
+    const { signature = '', ...claims } = query
+    const given = Buffer.from(signature, 'base64url')
+    const known = this.#options.keys.some((secret) => {
+      const right = signatureOf(secret, method, key, claims)
+      return right.length === given.length && timingSafeEqual(right, given)
+    })
+    return known && Number(claims.expires) * 1_000 > Date.now() ? claims : undefined
+  }
+
+  async list(prefix: string): Promise<Map<string, number>> {
+    const root = this.#pathOf(prefix)
+    const found = await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing([]))
+    const sizes = new Map<string, number>()
+    for (const entry of found) {
+      if (!entry.isFile()) continue
+      const path = join(entry.parentPath, entry.name)
+      const { size } = await stat(path)
+      sizes.set(prefix + path.slice(root.length), size)
+    }
+    return sizes
+  }
+
+  async fetch(keys: string[], path: string, signal?: AbortSignal): Promise<void> {
+    const [first = '', ...more] = keys
+    // An upload replaces an object, it never writes into one. So a link keeps what was there.
+    if (more.length === 0) {
+      const from = this.#pathOf(first)
+      return link(from, path).catch(() => copyFile(from, path))
+    }
+    for (const key of keys) {
+      const options = signal ? { signal } : {}
+      await pipeline(
+        createReadStream(this.#pathOf(key)),
+        createWriteStream(path, { flags: 'a' }),
+        options,
+      )
+    }
+  }
+
+  async store(key: string, path: string): Promise<void> {
+    const file = await open(path, 'r+')
+    await file.sync().finally(() => file.close())
+    await this.#place(path, key)
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    await rm(this.#pathOf(prefix), { recursive: true, force: true, maxRetries: TRIES })
+  }
+
+  openScratch = () => openScratch(this.#work)
+  tidy = () => tidy(this.#work)
+
+  /** Stores the body of a request if it has exactly this size. */
+  async receive(key: string, body: Readable, size: number): Promise<boolean> {
+    const path = join(this.#work, randomUUID())
+    await mkdir(this.#work, { recursive: true })
+    try {
+      const file = createWriteStream(path, { flags: 'wx', highWaterMark: MIB })
+      await pipeline(body, file)
+      if (file.bytesWritten !== size) return false
+      await this.#place(path, key)
+      return true
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  /** The path and size of an object, if it exists. */
+  async find(key: string): Promise<{ path: string; size: number } | undefined> {
+    const path = this.#pathOf(key)
+    const found = await stat(path).catch(ifMissing(undefined))
+    return found?.isFile() ? { path, size: found.size } : undefined
+  }
+
+  async #place(path: string, key: string): Promise<void> {
+    const target = this.#pathOf(key)
+    for (let tries = 1; ; tries++) {
+      await mkdir(dirname(target), { recursive: true })
+      const placed = await rename(path, target).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          // Somebody deletes the object's folder at the same time.
+          if (error.code !== 'ENOENT' || tries === TRIES) throw error
+          return false
+        },
+      )
+      if (placed) return
+    }
+  }
+
+  #pathOf(key: string): string {
+    if (!KEY.test(key) && !/^[\w-]+$/.test(key)) throw new Error('invalid key of an object')
+    return join(this.#options.root, key)
+  }
+
+  #sign(method: 'PUT' | 'GET', key: string, claims: Claims): string {
+    const [secret] = this.#options.keys
+    if (!secret) throw new Error('no key to sign with')
+    const url = new URL(`${FOLDER_PATH}/${key}`, this.#options.origin)
+    const signature = signatureOf(secret, method, key, claims).toString('base64url')
+    url.search = new URLSearchParams({ ...claims, signature }).toString()
+    return url.href
+  }
+}
+
+export const isKey = (text: string) => KEY.test(text)
+
+const expiry = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
+
+/** JSON, because it separates the values whatever they contain. */
+const signatureOf = (secret: Buffer, method: string, key: string, claims: Claims): Buffer =>
+  createHmac('sha256', secret)
+    .update(JSON.stringify([method, key, Object.entries(claims).sort()]))
+    .digest()
+
+const ifMissing =
+  <T>(value: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return value
+    throw error
+  }

@@ -1,0 +1,128 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import {
+  type Download,
+  type DriverOptions,
+  type FileDriver,
+  headersOf,
+  type Upload,
+} from './driver.ts'
+import { openScratch, tidy } from './scratch.ts'
+
+const MIB = 1024 * 1024
+
+/**
+ * A bucket of any service with the S3 protocol. Uses only what all of them have: each part of an upload is an object
+ * of its own, so nothing depends on their multipart uploads, and what was left behind is found by its key.
+ */
+export class S3Driver implements FileDriver {
+  readonly kind = 's3'
+  readonly partSize = 8 * MIB
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #work = join(tmpdir(), 'loquat-files')
+
+  constructor({ bucketUrl, bucketCredentials, bucketRegion }: DriverOptions) {
+    const { origin, pathname } = new URL(bucketUrl)
+    const [accessKeyId = '', secretAccessKey = ''] = splitOnce(bucketCredentials)
+    this.#bucket = pathname.slice(1)
+    this.#client = new S3Client({
+      endpoint: origin,
+      region: bucketRegion,
+      credentials: { accessKeyId, secretAccessKey },
+      forcePathStyle: true,
+      // Not every service knows the newer checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    })
+    // All services accept the path of a bucket without a slash at its end, but not all accept it with one.
+    this.#client.middlewareStack.add(
+      (next) => (args) => {
+        const request = args.request as { path: string }
+        request.path = request.path.replace(/(?<=.)\/$/, '')
+        return next(args)
+      },
+      { step: 'build', name: 'bucketPath' },
+    )
+  }
+
+  uploadUrl(key: string, { size, type, seconds }: Upload): Promise<string> {
+    const object = { Bucket: this.#bucket, Key: key, ContentLength: size, ContentType: type }
+    return getSignedUrl(this.#client, new PutObjectCommand(object), {
+      expiresIn: seconds,
+      signableHeaders: new Set(['host', 'content-length', 'content-type']),
+    })
+  }
+
+  downloadUrl(key: string, { seconds, ...download }: Download): Promise<string> {
+    const { type, disposition } = headersOf(download)
+    const command = new GetObjectCommand({
+      ...{ Bucket: this.#bucket, Key: key },
+      ...{ ResponseContentType: type, ResponseContentDisposition: disposition },
+      ResponseCacheControl: 'private, max-age=300, immutable',
+    })
+    return getSignedUrl(this.#client, command, { expiresIn: seconds })
+  }
+
+  async list(prefix: string): Promise<Map<string, number>> {
+    const sizes = new Map<string, number>()
+    for (let token: string | undefined, more = true; more; ) {
+      const page = await this.#client.send(
+        new ListObjectsV2Command({
+          ...{ Bucket: this.#bucket, Prefix: `${prefix}/` },
+          ContinuationToken: token,
+        }),
+      )
+      for (const { Key, Size } of page.Contents ?? []) if (Key) sizes.set(Key, Size ?? 0)
+      token = page.NextContinuationToken
+      more = token !== undefined
+    }
+    return sizes
+  }
+
+  async fetch(keys: string[], path: string, signal?: AbortSignal): Promise<void> {
+    for (const Key of keys) {
+      const options = signal ? { abortSignal: signal } : {}
+      const get = new GetObjectCommand({ Bucket: this.#bucket, Key })
+      const { Body } = await this.#client.send(get, options)
+      await pipeline(Body as Readable, createWriteStream(path, { flags: 'a' }))
+    }
+  }
+
+  async store(key: string, path: string, type: string): Promise<void> {
+    const { size } = await stat(path)
+    const object = { Bucket: this.#bucket, Key: key, ContentType: type, ContentLength: size }
+    await this.#client.send(new PutObjectCommand({ ...object, Body: createReadStream(path) }))
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    const keys = [...(await this.list(prefix)).keys()]
+    for (let n = 0; n < keys.length; n += 1_000) {
+      const Objects = keys.slice(n, n + 1_000).map((Key) => ({ Key }))
+      const { Errors = [] } = await this.#client.send(
+        new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
+      )
+      if (Errors.length > 0) throw new Error(`couldn't delete objects: ${Errors[0]?.Code}`)
+    }
+  }
+
+  openScratch = () => openScratch(this.#work)
+  tidy = () => tidy(this.#work)
+}
+
+const splitOnce = (text: string) => {
+  const at = text.indexOf(':')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
