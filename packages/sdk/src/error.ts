@@ -2,12 +2,13 @@ import type { ErrorCode } from './protocol.gen.ts'
 
 /**
  * Errors that the client itself detects: no complete response arrived; the response isn't from Loquat, but for example a
- * proxy's error page; or the token was rejected and `renewToken` failed.
+ * proxy's error page; the token was rejected and `renewToken` failed; or the server checked a file and refused it.
  */
 export type ClientErrorCode =
   | 'CLIENT_ERR_NO_ANSWER'
   | 'CLIENT_ERR_UNREADABLE_ANSWER'
   | 'CLIENT_ERR_TOKEN_NOT_RENEWED'
+  | 'CLIENT_ERR_FILE_REJECTED'
 
 /** The properties of an error. */
 export interface Failure {

@@ -156,9 +156,9 @@ const isUnknownToken = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
 
 /** By the standard, `fetch` and reading a body reject with a TypeError. Any other error is a bug in the program. */
-const isNetworkError = (error: unknown) => error instanceof TypeError
+export const isNetworkError = (error: unknown) => error instanceof TypeError
 
-const noAnswer = (cause: unknown) =>
+export const noAnswer = (cause: unknown) =>
   new LoquatError({
     code: 'CLIENT_ERR_NO_ANSWER',
     message: 'The server sent no complete response.',

@@ -48,7 +48,7 @@ export function hugePng(width: number, height: number): Buffer {
 }
 
 /** One second that is silent in its first half, 16 bits, mono. */
-export function wav(rate = 8000): Buffer {
+export function wav(rate = 8000): Buffer<ArrayBuffer> {
   const samples = Buffer.alloc(rate * 2)
   for (let n = rate / 2; n < rate; n++) {
     samples.writeInt16LE(Math.round(16_384 * Math.sin(n / 4)), n * 2)
@@ -70,7 +70,7 @@ export function wav(rate = 8000): Buffer {
 }
 
 /** A picture of one pixel that is also a script: `GIF89a/*…*\/=1;`. Its canvas is 10,799 × 1. */
-export function gifScript(script: string): Buffer {
+export function gifScript(script: string): Buffer<ArrayBuffer> {
   const text = Buffer.from(`*/=1;${script}//`)
   return Buffer.concat([
     Buffer.from('GIF89a/*', 'latin1'),

@@ -1,4 +1,5 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
+import { LoquatError } from '../error.ts'
 import type { EventPayload, EventType } from '../events.gen.ts'
 import { type Message, type NewMessage, Operations, type User } from '../operations.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
@@ -11,6 +12,7 @@ import { callListener } from './state-holder.ts'
 import { Store, threadKey } from './store.ts'
 import { Token, type TokenOptions } from './token.ts'
 import { Typing } from './typing.ts'
+import { type FileOptions, type Upload, Uploads } from './uploads.ts'
 
 /** The user to sign in, and the address of the app. */
 export type ClientOptions = Address &
@@ -81,6 +83,9 @@ export class LoquatClient {
   readonly #options: ClientOptions
   readonly #listeners = new Map<string, Set<(body: never) => void>>()
   readonly #outbox: Outbox
+  readonly #uploads: Uploads
+  /** The files of messages that aren't sent yet, by muid. */
+  readonly #files = new Map<string, Upload>()
   readonly #typedAt = new Map<string, number>()
   readonly #reconnectNow = () => this.#connection.reconnectNow()
 
@@ -104,6 +109,7 @@ export class LoquatClient {
     this.#outbox = new Outbox(this.api.messages, (room, message) =>
       this.#store.showOwn(room, message),
     )
+    this.#uploads = new Uploads(this.api.files, options)
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
     this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({
@@ -207,9 +213,43 @@ export class LoquatClient {
     return this.#send(this.#pending(target, draft, parentId))
   }
 
-  /** Sends a failed message again. If the first attempt did arrive, the message is not duplicated. */
+  /**
+   * Uploads a file and sends it. The message appears in the state immediately, with a local URL of the file and with
+   * `uploaded`. After a lost connection the upload continues where it stopped. Other messages don't wait for it. Rejects
+   * like `send`, and with CLIENT_ERR_FILE_REJECTED if the server refuses the file.
+   */
+  sendFile(target: Target, file: Blob, options: FileOptions = {}): Promise<Message> {
+    const { text, parentId, onProgress } = options
+    const name = options.name ?? (file as Partial<File>).name ?? 'file'
+    const url = URL.createObjectURL?.(file) ?? ''
+    const attachment = { url, name, mimeType: file.type, size: String(file.size) }
+    const data = { ...(text !== undefined && { text }), attachments: [attachment] }
+    const draft = { type: kindOfFile(file.type), data } as Draft
+    const message = this.#pending(target, draft, parentId)
+    const { muid = '' } = message
+    const report = (sent: number) => {
+      this.#show({ ...message, uploaded: sent / file.size })
+      onProgress?.(sent, file.size)
+    }
+    this.#files.set(muid, {
+      key: randomKey(),
+      file,
+      name,
+      localUrl: url,
+      options,
+      onProgress: report,
+    })
+    return this.#sendFile({ ...message, uploaded: 0 })
+  }
+
+  /**
+   * Sends a failed message again. If the first attempt did arrive, the message is not duplicated. An upload continues where
+   * it stopped.
+   */
   resend(message: ChatMessage): Promise<Message> {
-    return this.#send({ ...message, pending: 'sending' })
+    const { error: _error, ...again } = message
+    const pending = { ...again, pending: 'sending' } as const
+    return this.#files.has(message.muid ?? '') ? this.#sendFile(pending) : this.#send(pending)
   }
 
   /** Marks a conversation as read up to its newest message, or up to the given one. */
@@ -277,6 +317,37 @@ export class LoquatClient {
     return this.#outbox.send(this.#keyOf({ type, id }, parentId), message)
   }
 
+  #show(message: ChatMessage): void {
+    const { receiverType: type, receiver: id, parentId } = message
+    this.#store.showOwn(this.#keyOf({ type, id }, parentId), message)
+  }
+
+  async #sendFile(message: ChatMessage): Promise<Message> {
+    const { muid = '', receiverType: type, receiver: id, parentId } = message
+    const upload = this.#files.get(muid)
+    if (!upload) throw new Error('The file of this message is unknown.')
+    this.#show(message)
+    try {
+      const { url, name, mimeType } = await this.#uploads.send(upload)
+      const data = { ...message.data, attachments: [{ url, name, mimeType }] }
+      const sent = await this.#send({ ...message, data } as ChatMessage)
+      this.#files.delete(muid)
+      if (upload.localUrl) URL.revokeObjectURL(upload.localUrl)
+      return sent
+    } catch (error) {
+      if (upload.options.signal?.aborted) {
+        this.#files.delete(muid)
+        if (upload.localUrl) URL.revokeObjectURL(upload.localUrl)
+        this.#store.dropOwn(this.#keyOf({ type, id }, parentId), message)
+        void this.#uploads.discard(upload)
+      } else {
+        const known = error instanceof LoquatError && { error }
+        this.#show({ ...message, pending: 'failed', ...known })
+      }
+      throw error
+    }
+  }
+
   #onState(connection: ConnectionState, closeCode?: number): void {
     if (connection !== 'online') this.#typing.clear()
     this.#store.set({ connection, closeCode })
@@ -300,7 +371,8 @@ export class LoquatClient {
     const { presence } = this.#options
     if (type === 'session.ok' && frame.id === SUBSCRIBED && presence) {
       void this.#presence.subscribed(presence)
-    } else if (type === 'presence.changed') this.#presence.apply(body.users)
+    } else if (type === 'file.ready' || type === 'file.rejected') this.#uploads.checked(body.file)
+    else if (type === 'presence.changed') this.#presence.apply(body.users)
     else if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
       const other = receiverType === 'group' ? receiver : sender.uid
@@ -313,6 +385,12 @@ export class LoquatClient {
     for (const listener of this.#listeners.get(type) ?? [])
       callListener(() => listener(body as never))
   }
+}
+
+/** The type of a message with such a file. */
+function kindOfFile(mimeType: string): 'image' | 'audio' | 'video' | 'file' {
+  const [kind] = mimeType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }
 
 const PLAIN = ['text', 'image', 'file', 'audio', 'video']

@@ -15,3 +15,4 @@ export {
   targetOf,
 } from './state.ts'
 export type { TokenOptions } from './token.ts'
+export type { FileOptions } from './uploads.ts'

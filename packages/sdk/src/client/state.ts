@@ -18,6 +18,8 @@ export type ChatMessage = Message & {
   pending?: 'sending' | 'failed'
   /** Why sending failed. */
   error?: LoquatError
+  /** How much of its file is uploaded, 0 to 1. Its attachment has a local URL meanwhile. */
+  uploaded?: number
 }
 
 /** An open conversation or thread with its messages, oldest first. */

@@ -120,6 +120,14 @@ export class Store {
     this.#gapsAtStart.delete(muid)
   }
 
+  /** Removes a message whose sending was cancelled. */
+  dropOwn(key: string, message: ChatMessage): void {
+    this.#gapsAtStart.delete(message.muid ?? '')
+    this.#holder.change(key, ({ messages }) => ({
+      messages: messages.filter((one) => !isOwn(one, message)),
+    }))
+  }
+
   /** Applies an event. */
   apply(frame: Frame): void {
     const { type, body } = frame
