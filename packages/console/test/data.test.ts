@@ -4,8 +4,10 @@ import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { TestApp } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
+import { phonePhoto, wav } from '../../server/test/media.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
+import { readyFile, withFiles } from '../../server/test/upload.ts'
 import { useConsole } from './browser.ts'
 
 const { server, address, open } = await useConsole()
@@ -28,6 +30,33 @@ const say = ({ call }: TestApp, from: string, receiver: string, text: string) =>
     body: { receiver, receiverType: receiver === 'team' ? 'group' : 'user', data: { text } },
     headers: { onbehalfof: from },
   })
+
+suite('files', () => {
+  test('of messages are shown, although their paths need a credential', async () => {
+    const { app, page } = await start('/conversations')
+    const amira = app.as('amira')
+    const photo = Buffer.from(await phonePhoto(600, 400))
+    const picture = await readyFile(app, amira, photo, { name: 'sea.jpg', mimeType: 'image/jpeg' })
+    const sound = await readyFile(app, amira, wav(), { name: 'hi.wav', mimeType: 'audio/wav' })
+    await amira.messages.send(withFiles('ben', [picture], { type: 'image' }))
+    await amira.messages.send(withFiles('ben', [sound], { type: 'audio' }))
+    await page.reload()
+    await page.getByRole('option').first().click()
+    const image = page.getByRole('img', { name: 'sea.jpg' })
+    await image.waitFor()
+    await until('the picture is loaded', () =>
+      image.evaluate((element) => 'naturalWidth' in element && Number(element.naturalWidth) > 0),
+    )
+    // Reads the header of the sound, as pressing play does.
+    const player = page.getByTitle('hi.wav')
+    await player.evaluate((element) => element.setAttribute('preload', 'metadata'))
+    await until('the sound can be played', () =>
+      player.evaluate((element) => 'duration' in element && element.duration === 1),
+    )
+    const link = await page.getByRole('link', { name: 'hi.wav' }).getAttribute('href')
+    assert.equal((await fetch(link ?? '')).status, 200)
+  })
+})
 
 suite('users', () => {
   test('can be created, found by keyboard, edited, deactivated and deleted', async () => {

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
+import { phonePhoto, wav } from '../../server/test/media.ts'
 import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
+import { readyFile, withFiles } from '../../server/test/upload.ts'
 import type { Ids } from './pages.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -83,7 +85,8 @@ async function addGroups({ client }: TestApp) {
   }
 }
 
-async function talk({ call }: TestApp) {
+async function talk(app: TestApp) {
+  const { call } = app
   const say = (from: string, receiver: string, receiverType: string, text: string) =>
     call('POST', '/v3/messages', {
       body: { receiver, receiverType, data: { text } },
@@ -93,6 +96,21 @@ async function talk({ call }: TestApp) {
     await say(`u${(n % 4) + 1}`, 'ward-3', 'group', text)
     await say(n % 2 ? 'u1' : 'u2', n % 2 ? 'u2' : 'u1', 'user', text)
     await say('u3', `u${n + 5}`, 'user', text)
+  }
+  await sendFiles(app)
+}
+
+/** A photo and a voice message, in the newest conversation. */
+async function sendFiles(app: TestApp) {
+  const amira = app.as('u1')
+  const files = [
+    { bytes: await phonePhoto(900, 1200), name: 'View from Ward 3.jpg', mimeType: 'image/jpeg' },
+    { bytes: wav(), name: 'Voice message.wav', mimeType: 'audio/wav', voice: true },
+  ]
+  for (const { bytes, ...more } of files) {
+    const id = await readyFile(app, amira, Buffer.from(bytes), more)
+    const type = more.voice ? ('audio' as const) : ('image' as const)
+    await amira.messages.send(withFiles('u2', [id], { type }))
   }
 }
 

@@ -11,6 +11,7 @@ const HEADERS = {
   'content-security-policy': [
     "default-src 'self'",
     "img-src 'self' https: data:",
+    "media-src 'self' https:",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

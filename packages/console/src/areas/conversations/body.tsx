@@ -1,9 +1,8 @@
 import type { Message } from '@loquat/sdk'
-import { useState } from 'react'
-import { Icon } from '../../shared/icons.tsx'
 import { Json } from '../../shared/json.tsx'
-import { SafeLink, webUrl } from '../../shared/safe-link.tsx'
-import { type Attachment, attachmentsOf, party, payloadOf, summaryOf, textOf } from './content.ts'
+import { SafeLink } from '../../shared/safe-link.tsx'
+import { Attached } from './attached.tsx'
+import { attachmentsOf, party, payloadOf, summaryOf, textOf } from './content.ts'
 
 /** The content of a message. */
 export function Body({ message }: { message: Message }) {
@@ -48,21 +47,3 @@ const Linked = ({ text }: { text: string }) =>
     .split(/(https?:\/\/[^\s<>"']+)/g)
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
     .map((part, at) => (at % 2 === 1 ? <SafeLink key={at} href={part} /> : part))
-
-const sizeOf = (bytes: number) =>
-  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-
-function Attached({ attachment: { url, name, mimeType, size } }: { attachment: Attachment }) {
-  const [failed, setFailed] = useState(false)
-  const picture = mimeType.startsWith('image/') && !failed ? webUrl(url) : undefined
-  return (
-    <div className="attached">
-      {picture && <img src={picture} alt={name} loading="lazy" onError={() => setFailed(true)} />}
-      <p>
-        <Icon name="file" />
-        <SafeLink href={url}>{name}</SafeLink>
-        {size !== undefined && <small className="soft">{sizeOf(size)}</small>}
-      </p>
-    </div>
-  )
-}

@@ -44,15 +44,22 @@ export interface Attachment {
   name: string
   mimeType: string
   size: number | undefined
+  /** The id of a file that was uploaded here, and what its check found. */
+  fileId: string | undefined
+  width: number | undefined
+  height: number | undefined
 }
 
 export function attachmentsOf({ data }: Pick<Message, 'data'>): Attachment[] {
   const list = Array.isArray(data.attachments) ? data.attachments : []
-  return list.map(recordOf).map(({ url, name, mimeType, size }) => ({
+  return list.map(recordOf).map(({ url, name, mimeType, size, width, height }) => ({
     url: textIn(url) ?? '',
     name: textIn(name) ?? textIn(url) ?? 'file',
     mimeType: textIn(mimeType) ?? '',
     size: Number(size) || undefined,
+    fileId: /^\/v3\/files\/([0-9a-f]{32})$/.exec(textIn(url) ?? '')?.[1],
+    width: Number(width) || undefined,
+    height: Number(height) || undefined,
   }))
 }
 
