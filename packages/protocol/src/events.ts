@@ -366,6 +366,25 @@ export const events = {
       'It was decided about a held message. `data.moderation.status` is `approved` or `disapproved`.',
     payload: OneMessage,
   },
+  'message.restored': {
+    summary:
+      'A message that was disapproved after everyone saw it, and looked deleted, is shown again.',
+    payload: OneMessage,
+  },
+  'message.flagged': {
+    summary: 'A user flagged a message.',
+    payload: Type.Object({
+      uid: Type.String(),
+      messageId: Type.String(),
+      reasonId: Type.String(),
+      remark: Type.Optional(Type.String()),
+      flaggedCount: Type.Integer({ description: 'How many users flag the message.' }),
+    }),
+  },
+  'message.unflagged': {
+    summary: 'A moderator approved a flagged message, and its flags were dropped.',
+    payload: Type.Object({ messageId: Type.String() }),
+  },
   'moderation.approved': {
     summary: 'The checks of the app approved a message that they held.',
     trigger: 'moderation_engine_approved',

@@ -414,6 +414,23 @@ export interface EventPayloads {
   'message.moderated': {
     message: Message
   }
+  /** A message that was disapproved after everyone saw it, and looked deleted, is shown again. */
+  'message.restored': {
+    message: Message
+  }
+  /** A user flagged a message. */
+  'message.flagged': {
+    uid: string
+    messageId: string
+    reasonId: string
+    remark?: string
+    /** How many users flag the message. */
+    flaggedCount: number
+  }
+  /** A moderator approved a flagged message, and its flags were dropped. */
+  'message.unflagged': {
+    messageId: string
+  }
   /** The checks of the app approved a message that they held. */
   'moderation.approved': {
     message: Message

@@ -568,6 +568,22 @@ export type EmbeddedUser = {
   blockedAt?: number
 }
 
+export type Flag = {
+  uid: string
+  /** Absent if the user was deleted. */
+  name?: string
+  avatar?: string
+  role?: string
+  reasonId: string
+  /** Absent if the reason was deleted. */
+  reasonName?: string
+  /** Description of the reason. */
+  description?: string
+  remark?: string
+  /** Time when the user flagged the message, in Unix seconds. */
+  flaggedAt: number
+}
+
 export type FlagReason = {
   id: string
   name: string
@@ -578,6 +594,150 @@ export type FlagReason = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
+}
+
+export type FlaggedMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** `message`, `custom`, `interactive` or `action`. */
+  category: string
+  type: string
+  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+  data: Record<string, unknown>
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
+  quotedMessage?: {
+    id: string
+    /** Id chosen by the sender. */
+    muid?: string
+    conversationId?: string
+    /** UID of the sender, or `app_system` if the app sent it. */
+    sender?: string
+    receiverType?: 'user' | 'group'
+    /** UID or GUID. */
+    receiver?: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category?: string
+    type?: string
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+    data?: Record<string, unknown>
+    /** Id of the parent message, if this is a reply. */
+    parentId?: string
+    /** The quoted message. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** Time of sending, in Unix seconds. */
+    sentAt?: number
+    /** Time of the last change, in Unix seconds. */
+    updatedAt?: number
+    /** Time of the last edit, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** Time of deletion, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** Time when the other user received it, in Unix seconds. */
+    deliveredAt?: number
+    /** Time when the other user read it, in Unix seconds. */
+    readAt?: number
+    /** Time when it was pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of the user who pinned it, or `app_system` if the app did. */
+    pinnedBy?: string
+    /** Time when the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: Receipt[]
+    }
+  }
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: {
+    /** Message id. Ids increase within a conversation. */
+    id: string
+    /** Id chosen by the sender. */
+    muid?: string
+    conversationId: string
+    /** UID of the sender, or `app_system` if the app sent it. */
+    sender: string
+    receiverType: 'user' | 'group'
+    /** UID or GUID. */
+    receiver: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category: string
+    type: string
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+    data: Record<string, unknown>
+    /** Id of the parent message, if this is a reply. */
+    parentId?: string
+    /** The quoted message. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** Time of sending, in Unix seconds. */
+    sentAt: number
+    /** Time of the last change, in Unix seconds. */
+    updatedAt: number
+    /** Time of the last edit, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** Time of deletion, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** Time when the other user received it, in Unix seconds. */
+    deliveredAt?: number
+    /** Time when the other user read it, in Unix seconds. */
+    readAt?: number
+    /** Time when it was pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of the user who pinned it, or `app_system` if the app did. */
+    pinnedBy?: string
+    /** Time when the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: Receipt[]
+    }
+  }
+  appId: string
+  /** How many users flag the message. */
+  flaggedCount: number
+  /** Oldest first. */
+  flaggedBy: Flag[]
 }
 
 export type Form = {
@@ -1559,12 +1719,6 @@ export type ListBlockedMessagesQuery = {
   ruleId?: string | undefined
 }
 
-export type ReviewBlockedMessageAnswer = {
-  success: true
-  /** The decision. */
-  message: string
-}
-
 export type ReviewBlockedMessageBody = {
   /** `approved` delivers the message. `rejected` confirms that it stays blocked. */
   status: 'approved' | 'rejected'
@@ -1715,6 +1869,35 @@ export type UpdateFlagReasonBody = {
   name?: string | undefined
   /** What it stands for. */
   description?: string | undefined
+}
+
+export type ListFlaggedMessagesAnswer = {
+  data: FlaggedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListFlaggedMessagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+}
+
+export type ReviewFlaggedMessageBody = {
+  /** `approved` drops the flags. `disapproved` hides the message from everyone. */
+  status: 'approved' | 'disapproved'
 }
 
 export type CreateOperatorBody = {
@@ -2139,7 +2322,7 @@ export class BlockedMessagesMethods {
     messageId: string,
     body: ReviewBlockedMessageBody,
     options?: CallOptions,
-  ): Promise<ReviewBlockedMessageAnswer> {
+  ): Promise<Acknowledged> {
     return this.#transport.data(
       {
         method: 'PATCH',
@@ -2385,6 +2568,53 @@ export class FlagReasonsMethods {
   async delete(appId: string, id: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/apps/${segment(appId)}/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.flaggedMessages` */
+export class FlaggedMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List messages that users flagged. */
+  async list(
+    appId: string,
+    query?: ListFlaggedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListFlaggedMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/flagged-messages`, query },
+      options,
+    )
+  }
+
+  /** List messages that users flagged (iterates over all pages). */
+  all(
+    appId: string,
+    query?: ListFlaggedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<FlaggedMessage, void, undefined> {
+    return everyFollowing((page) => this.list(appId, { ...query, ...page }, options))
+  }
+
+  /** Drop the flags of a message, or hide it. */
+  async review(
+    appId: string,
+    id: string,
+    body: ReviewFlaggedMessageBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/apps/${segment(appId)}/moderation/flagged-messages/${segment(id)}`,
+        body,
+      },
       options,
     )
   }
@@ -2832,6 +3062,7 @@ export class ManagementOperations {
   readonly moderationRules: ModerationRulesMethods
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
+  readonly flaggedMessages: FlaggedMessagesMethods
   readonly operators: OperatorsMethods
   readonly invitations: InvitationsMethods
   readonly sessions: SessionsMethods
@@ -2850,6 +3081,7 @@ export class ManagementOperations {
     this.moderationRules = new ModerationRulesMethods(transport)
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
+    this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.operators = new OperatorsMethods(transport)
     this.invitations = new InvitationsMethods(transport)
     this.sessions = new SessionsMethods(transport)

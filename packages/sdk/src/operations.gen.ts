@@ -784,6 +784,22 @@ export type FileUrls = {
   links: FileLinks
 }
 
+export type Flag = {
+  uid: string
+  /** Absent if the user was deleted. */
+  name?: string
+  avatar?: string
+  role?: string
+  reasonId: string
+  /** Absent if the reason was deleted. */
+  reasonName?: string
+  /** Description of the reason. */
+  description?: string
+  remark?: string
+  /** Time when the user flagged the message, in Unix seconds. */
+  flaggedAt: number
+}
+
 export type FlagReason = {
   id: string
   name: string
@@ -794,6 +810,150 @@ export type FlagReason = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
+}
+
+export type FlaggedMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** `message`, `custom`, `interactive` or `action`. */
+  category: string
+  type: string
+  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+  data: Record<string, unknown>
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
+  quotedMessage?: {
+    id: string
+    /** Id chosen by the sender. */
+    muid?: string
+    conversationId?: string
+    /** UID of the sender, or `app_system` if the app sent it. */
+    sender?: string
+    receiverType?: 'user' | 'group'
+    /** UID or GUID. */
+    receiver?: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category?: string
+    type?: string
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+    data?: Record<string, unknown>
+    /** Id of the parent message, if this is a reply. */
+    parentId?: string
+    /** The quoted message. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** Time of sending, in Unix seconds. */
+    sentAt?: number
+    /** Time of the last change, in Unix seconds. */
+    updatedAt?: number
+    /** Time of the last edit, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** Time of deletion, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** Time when the other user received it, in Unix seconds. */
+    deliveredAt?: number
+    /** Time when the other user read it, in Unix seconds. */
+    readAt?: number
+    /** Time when it was pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of the user who pinned it, or `app_system` if the app did. */
+    pinnedBy?: string
+    /** Time when the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: Receipt[]
+    }
+  }
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: {
+    /** Message id. Ids increase within a conversation. */
+    id: string
+    /** Id chosen by the sender. */
+    muid?: string
+    conversationId: string
+    /** UID of the sender, or `app_system` if the app sent it. */
+    sender: string
+    receiverType: 'user' | 'group'
+    /** UID or GUID. */
+    receiver: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category: string
+    type: string
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+    data: Record<string, unknown>
+    /** Id of the parent message, if this is a reply. */
+    parentId?: string
+    /** The quoted message. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** Time of sending, in Unix seconds. */
+    sentAt: number
+    /** Time of the last change, in Unix seconds. */
+    updatedAt: number
+    /** Time of the last edit, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** Time of deletion, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** Time when the other user received it, in Unix seconds. */
+    deliveredAt?: number
+    /** Time when the other user read it, in Unix seconds. */
+    readAt?: number
+    /** Time when it was pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of the user who pinned it, or `app_system` if the app did. */
+    pinnedBy?: string
+    /** Time when the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: Receipt[]
+    }
+  }
+  appId: string
+  /** How many users flag the message. */
+  flaggedCount: number
+  /** Oldest first. */
+  flaggedBy: Flag[]
 }
 
 export type Form = {
@@ -3008,12 +3168,6 @@ export type ListBlockedMessagesQuery = {
   ruleId?: string | undefined
 }
 
-export type ReviewBlockedMessageAnswer = {
-  success: true
-  /** The decision. */
-  message: string
-}
-
 export type ReviewBlockedMessageBody = {
   /** `approved` delivers the message. `rejected` confirms that it stays blocked. */
   status: 'approved' | 'rejected'
@@ -3164,6 +3318,42 @@ export type UpdateFlagReasonBody = {
   name?: string | undefined
   /** What it stands for. */
   description?: string | undefined
+}
+
+export type FlagMessageBody = {
+  /** Id of a reason. */
+  reasonId: string
+  /** Anything that the user adds. */
+  remark?: string | undefined
+}
+
+export type ListFlaggedMessagesAnswer = {
+  data: FlaggedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListFlaggedMessagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+}
+
+export type ReviewFlaggedMessageBody = {
+  /** `approved` drops the flags. `disapproved` hides the message from everyone. */
+  status: 'approved' | 'disapproved'
 }
 
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
@@ -3777,6 +3967,9 @@ export type ListEventsQuery = {
         | 'message.sent'
         | 'message.held'
         | 'message.moderated'
+        | 'message.restored'
+        | 'message.flagged'
+        | 'message.unflagged'
         | 'moderation.approved'
         | 'moderation.blocked'
         | 'moderation.manual.approved'
@@ -4778,6 +4971,14 @@ export class MessagesMethods {
     )
   }
 
+  /** Flag a message. */
+  async flag(id: string, body: FlagMessageBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/flagged`, body },
+      options,
+    )
+  }
+
   /** List the reactions to a message. */
   async listReactions(
     id: string,
@@ -5075,7 +5276,7 @@ export class BlockedMessagesMethods {
     messageId: string,
     body: ReviewBlockedMessageBody,
     options?: CallOptions,
-  ): Promise<ReviewBlockedMessageAnswer> {
+  ): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'PATCH', path: `/v3/moderation/blocked-messages/${segment(messageId)}`, body },
       options,
@@ -5260,6 +5461,46 @@ export class FlagReasonsMethods {
   async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.flaggedMessages` */
+export class FlaggedMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List messages that users flagged. */
+  async list(
+    query?: ListFlaggedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListFlaggedMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/flagged-messages', query },
+      options,
+    )
+  }
+
+  /** List messages that users flagged (iterates over all pages). */
+  all(
+    query?: ListFlaggedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<FlaggedMessage, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Drop the flags of a message, or hide it. */
+  async review(
+    id: string,
+    body: ReviewFlaggedMessageBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/moderation/flagged-messages/${segment(id)}`, body },
       options,
     )
   }
@@ -5887,6 +6128,7 @@ export class Operations {
   readonly moderationRules: ModerationRulesMethods
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
+  readonly flaggedMessages: FlaggedMessagesMethods
   readonly threads: ThreadsMethods
   readonly files: FilesMethods
   readonly conversations: ConversationsMethods
@@ -5913,6 +6155,7 @@ export class Operations {
     this.moderationRules = new ModerationRulesMethods(transport)
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
+    this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.files = new FilesMethods(transport)
     this.conversations = new ConversationsMethods(transport)

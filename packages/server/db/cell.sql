@@ -409,6 +409,7 @@ CREATE TABLE public.held_messages (
     counted bigint NOT NULL,
     status text NOT NULL,
     rule jsonb,
+    delivered boolean DEFAULT false NOT NULL,
     held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT held_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'disapproved'::text])))
 );
@@ -917,6 +918,7 @@ begin
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
   perform release_files(p_app_no, array[p_id]);
+  delete from flags where app_no = p_app_no and message_id = p_id;
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
     perform enqueue_job(p_app_no, 'reactions.sweep');
@@ -947,8 +949,10 @@ begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+  delete from flags where app_no = p_app_no and message_id = any (p_ids);
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
   perform release_files(p_app_no, p_ids);
+  delete from held_messages where app_no = p_app_no and id = any (p_ids);
 end $$;
 
 CREATE FUNCTION public.disapprove_message(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS public.held_messages
@@ -2091,7 +2095,7 @@ declare
   v_mentioned text[];
   v_receiver text;
 begin
-  select * into k from held_messages where app_no = p_app_no and id = p_id;
+  select * into k from held_messages where app_no = p_app_no and id = p_id and not delivered;
   held := k.id is not null;
   if not held then return; end if;
   if k.data ? 'mentions' then
@@ -2223,6 +2227,42 @@ begin
   -- New ones first: files that are released expire at once.
   perform refer_files(p_app_no, p_message_id, v_new);
   perform release_files(p_app_no, array[p_message_id], p_files);
+end $$;
+
+CREATE FUNCTION public.restore_message(p_app_no integer, p_id bigint, OUT message jsonb, OUT conversation bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  k held_messages;
+  h conversations;
+  m messages;
+  v_mentioned text[];
+begin
+  select * into k from held_messages where app_no = p_app_no and id = p_id and delivered;
+  if k.data ? 'mentions' then
+    v_mentioned := array(select jsonb_object_keys(coalesce(
+      lock_mentioned_users(p_app_no, array(select jsonb_object_keys(k.data -> 'mentions'))), '{}')));
+  end if;
+  select * into h from conversations where app_no = p_app_no and no = k.conversation for no key update;
+  delete from held_messages where app_no = p_app_no and id = p_id and delivered returning * into k;
+  if not found or k.id <= h.purged_id then return; end if;
+  update messages set
+    data = k.data || '{"moderation": {"status": "approved"}}', quoted_id = k.quoted_id,
+    deleted_at = null, deleted_by = null, updated_at = clock_timestamp()
+  where app_no = p_app_no and id = p_id
+  returning * into m;
+  conversation := h.no;
+  if m.counts then
+    delete from uncounted u where u.app_no = p_app_no and u.conversation = h.no and u.id = p_id;
+    update inbox set own_since = own_since + 1
+    where app_no = p_app_no and uid = m.sender and kind = h.kind and with_id = receiver_of(m, h)
+      and (kind = 'user' or scope is not null) and read_id < p_id;
+  end if;
+  if m.parent_id is not null then
+    update threads set replies = replies + 1 where app_no = p_app_no and parent_id = m.parent_id;
+  end if;
+  if v_mentioned <> '{}' then perform add_mentions(p_app_no, p_id, v_mentioned); end if;
+  message := message_snapshot(m, h);
 end $$;
 
 CREATE FUNCTION public.retry_job(p_app_no integer, p_id bigint) RETURNS text
@@ -3283,6 +3323,10 @@ begin
     select ctid from thread_users where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  delete from flags where v_left > 0 and ctid = any (array(
+    select ctid from flags where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
   delete from interactions where v_left > 0 and ctid = any (array(
     select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
@@ -3504,6 +3548,32 @@ CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jso
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (p_mentions IS NULL) THEN (p_data - 'mentions'::text) ELSE (p_data || jsonb_build_object('mentions', p_mentions)) END;
 
+CREATE FUNCTION public.withhold_message(p_app_no integer, p_id bigint, p_reason text, p_decision text) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+  v_files text[] := array(select file_id from file_references where app_no = p_app_no and message_id = p_id);
+begin
+  select * into m from messages where app_no = p_app_no and id = p_id and deleted_at is null;
+  if not found then return null; end if;
+  insert into held_messages
+    (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
+     counts, shows, counted, status, delivered)
+  values
+    (p_app_no, p_id, m.conversation, m.sender, m.category, m.type, m.data - 'moderation', m.tags, m.muid, m.parent_id,
+     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true);
+  perform add_review(p_app_no, p_id, null, p_reason);
+  if p_decision is not null then
+    update reviews set decision = p_decision, reviewed_at = updated_at
+    where app_no = p_app_no and message_id = p_id;
+  end if;
+  m := delete_message(p_app_no, p_id, 'app_system', false);
+  -- They stay as long as the message can be restored.
+  if v_files <> '{}' then perform refer_files(p_app_no, p_id, v_files); end if;
+  return m;
+end $$;
+
 CREATE FUNCTION public.working_apps() RETURNS TABLE(app_no integer, app_id text)
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ select app_no, app_id from apps where archived_at is null and suspended_at is null $$;
@@ -3667,6 +3737,15 @@ CREATE TABLE public.flag_reasons (
     description text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.flags (
+    app_no integer NOT NULL,
+    message_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    reason_id text NOT NULL,
+    remark text,
+    flagged_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.former_members (
@@ -4216,6 +4295,9 @@ ALTER TABLE ONLY public.files
 ALTER TABLE ONLY public.flag_reasons
     ADD CONSTRAINT flag_reasons_pkey PRIMARY KEY (app_no, reason_id);
 
+ALTER TABLE ONLY public.flags
+    ADD CONSTRAINT flags_pkey PRIMARY KEY (app_no, message_id, uid);
+
 ALTER TABLE ONLY public.former_members
     ADD CONSTRAINT former_members_pkey PRIMARY KEY (app_no, uid, conversation);
 
@@ -4410,6 +4492,8 @@ CREATE INDEX files_expires ON public.files USING btree (expires_at) WHERE (expir
 CREATE INDEX files_uid ON public.files USING btree (app_no, uid) WHERE (uid IS NOT NULL);
 
 CREATE INDEX files_upload_ends ON public.files USING btree (upload_ends_at) WHERE (upload_ends_at IS NOT NULL);
+
+CREATE INDEX flags_user ON public.flags USING btree (app_no, uid);
 
 CREATE INDEX former_members_at ON public.former_members USING btree (at);
 

@@ -263,6 +263,14 @@ export interface CellRows {
     created_at: Date
     updated_at: Date
   }
+  flags: {
+    app_no: number
+    message_id: number
+    uid: string
+    reason_id: string
+    remark: string | null
+    flagged_at: Date
+  }
   former_members: {
     app_no: number
     uid: string
@@ -325,6 +333,7 @@ export interface CellRows {
     counted: number
     status: string
     rule: unknown | null
+    delivered: boolean
     held_at: Date
   }
   idempotency: {

@@ -18,6 +18,7 @@ import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { flagRoutes } from './areas/moderation/flags.routes.ts'
 import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
@@ -69,6 +70,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   ruleRoutes,
   keywordRoutes,
   reasonRoutes,
+  flagRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,

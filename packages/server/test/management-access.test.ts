@@ -196,6 +196,7 @@ suite("an app's data", () => {
     moderation_rules: moderators,
     keyword_lists: moderators,
     flag_reasons: moderators,
+    flagged_messages: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],

@@ -121,6 +121,17 @@ export const resources: Record<string, Resource> = {
     },
     unknown: () => randomBytes(20).toString('hex'),
   },
+  'flagged_messages.id': {
+    async make(app) {
+      const reporter = await user.make(app, {})
+      const id = await sendText(app, await user.make(app, {}), 'user', reporter)
+      await app
+        .as(reporter)
+        .call('POST', `/v3/messages/${id}/flagged`, { body: { reasonId: 'spam' } })
+      return id
+    },
+    unknown: unusedMessageId,
+  },
   'blocked_messages.messageId': {
     make: async (app) =>
       insertBlocked(app, await user.make(app, {}), await user.make(app, {}), 'the ending'),
@@ -386,6 +397,9 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listBlockedMessages: () => ({ query: { limit: '10', affix: 'prepend', ruleId: 'no-spoilers' } }),
   listBlockedMessagesReviewed: () => ({ query: { limit: '10', sender: newId() } }),
+  flagMessage: () => ({ body: { reasonId: 'spam', remark: 'Again' } }),
+  listFlaggedMessages: () => ({ query: { limit: '10', affix: 'prepend' } }),
+  reviewFlaggedMessage: () => ({ body: { status: 'approved' } }),
   reviewBlockedMessage: () => ({ body: { status: 'approved', reviewed: true } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),

@@ -673,6 +673,8 @@ create table held_messages (
   status text not null check (status in ('pending', 'disapproved')),
   -- The rule that disapproved it: {id, name}.
   rule jsonb,
+  -- Whether everyone saw it before it was disapproved. Then messages has a row too, as of a deleted message.
+  delivered boolean not null default false,
   held_at timestamptz not null default clock_timestamp(),
   primary key (app_no, id)
 );
@@ -702,6 +704,18 @@ create table reviews (
 );
 create index reviews_open on reviews (app_no, message_id) where reviewed_at is null;
 create index reviews_done on reviews (app_no, message_id) where reviewed_at is not null;
+
+-- Which users flagged a message, until a moderator decides about it.
+create table flags (
+  app_no int not null,
+  message_id bigint not null,
+  uid text collate "C" not null,
+  reason_id text not null,
+  remark text,
+  flagged_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, message_id, uid)
+);
+create index flags_user on flags (app_no, uid);
 
 -- Messages that counted and are deleted or held: unread counts leave them out.
 create table uncounted (

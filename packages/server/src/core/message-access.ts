@@ -44,7 +44,8 @@ export const findHeld = query<
   MessageRow & ViewerAccess
 >(
   'messages.findHeld',
-  `select ${HELD_COLUMNS}, ${ACCESS} from held_messages m ${WITH_ACCESS} and ${HELD_IS_SHOWN}`,
+  `select ${HELD_COLUMNS}, ${ACCESS} from held_messages m ${WITH_ACCESS}
+     and not m.delivered and ${HELD_IS_SHOWN}`,
 )
 
 /**

@@ -47,6 +47,10 @@ export const settings = {
     false,
     'Edits and deletions inside threads become the last message and count as unread.',
   ),
+  'moderation.hideAfterFlags': {
+    ...count(0, 1_000, 'Hides a message when so many users have flagged it; 0: never.'),
+    min: 0,
+  } as Setting,
   'limits.membersPerGroup': count(100_000, NO_CEILING, 'Maximum number of members per group.'),
   'limits.groupsPerUser': count(2_000, NO_CEILING, 'Maximum number of groups per user.'),
   'limits.friendsPerUser': count(1_000, NO_CEILING, 'Maximum number of friends per user.'),

@@ -52,6 +52,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   moderation_rules: 'moderation',
   keyword_lists: 'moderation',
   flag_reasons: 'moderation',
+  flagged_messages: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
@@ -66,6 +67,8 @@ const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
   ['app.settings.', 'settings'],
   ['message.held', 'moderation'],
   ['message.moderated', 'moderation'],
+  ['message.flagged', 'moderation'],
+  ['message.unflagged', 'moderation'],
   ['moderation.', 'moderation'],
 ]
 

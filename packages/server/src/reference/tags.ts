@@ -24,6 +24,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
   ],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
   flag_reasons: ['Flag reasons', 'Why users report messages.'],
+  flagged_messages: [
+    'Flagged messages',
+    'Messages that users flagged, and what moderators decide about them.',
+  ],
   threads: ['Threads', 'Replies to one message, and who follows them.'],
   interactions: [
     'Interactions',

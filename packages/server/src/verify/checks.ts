@@ -162,7 +162,7 @@ export const checks: Check[] = [
       union all
       select k.id, 'held', 'shown' from held_messages k
         join messages m on m.app_no = $1 and m.id = k.id
-      where k.app_no = $1
+      where k.app_no = $1 and (not k.delivered or m.deleted_at is null)
       union all
       select k.id, 'held', 'counted' from held_messages k
       where k.app_no = $1 and k.counts and not exists (

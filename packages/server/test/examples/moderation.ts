@@ -11,6 +11,16 @@ export async function moderate(story: Story, app: ServedApp): Promise<void> {
     body: { status: 'approved', reviewed: true },
   })
   await story.show('listBlockedMessagesReviewed', { query: { limit: 10 } })
+  await story.show('flagMessage', {
+    ids: { id: messageId },
+    as: 'amira',
+    body: { reasonId: 'spam', remark: 'The third one today.' },
+  })
+  await story.show('listFlaggedMessages', { query: { limit: 10 } })
+  await story.show('reviewFlaggedMessage', {
+    ids: { id: messageId },
+    body: { status: 'disapproved' },
+  })
 }
 
 /** Rules of moderation, keyword lists and reasons for flags. */

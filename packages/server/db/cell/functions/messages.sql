@@ -57,6 +57,7 @@ begin
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
   perform release_files(p_app_no, array[p_id]);
+  delete from flags where app_no = p_app_no and message_id = p_id;
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
     perform enqueue_job(p_app_no, 'reactions.sweep');
@@ -80,15 +81,20 @@ begin
   return m;
 end $$;
 
-/* Deletes the mentions, interactions, threads, reviews and references to files of messages that were deleted. */
+/*
+ * Deletes the mentions, interactions, threads, flags, reviews and references to files of messages that were deleted, and
+ * what was withheld of them.
+ */
 create or replace function delete_message_references(p_app_no int, p_ids bigint[]) returns void
 language plpgsql as $$
 begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+  delete from flags where app_no = p_app_no and message_id = any (p_ids);
   delete from reviews where app_no = p_app_no and message_id = any (p_ids);
   perform release_files(p_app_no, p_ids);
+  delete from held_messages where app_no = p_app_no and id = any (p_ids);
 end $$;
 
 /* Forgets the copies that heads keep of changed messages. The transaction has locked those heads. */

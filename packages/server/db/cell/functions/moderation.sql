@@ -159,7 +159,7 @@ declare
   v_mentioned text[];
   v_receiver text;
 begin
-  select * into k from held_messages where app_no = p_app_no and id = p_id;
+  select * into k from held_messages where app_no = p_app_no and id = p_id and not delivered;
   held := k.id is not null;
   if not held then return; end if;
   if k.data ? 'mentions' then
@@ -319,4 +319,73 @@ begin
   )
   select count(*) into v_deleted from gone;
   return v_deleted;
+end $$;
+
+/*
+ * Holds a message that everyone saw: they see it as deleted from now on. Its head is locked. Null: it was deleted
+ * before. p_decision: what a moderator has decided, or null if one has to.
+ */
+create or replace function withhold_message(p_app_no int, p_id bigint, p_reason text, p_decision text)
+returns messages
+language plpgsql as $$
+declare
+  m messages;
+  v_files text[] := array(select file_id from file_references where app_no = p_app_no and message_id = p_id);
+begin
+  select * into m from messages where app_no = p_app_no and id = p_id and deleted_at is null;
+  if not found then return null; end if;
+  insert into held_messages
+    (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
+     counts, shows, counted, status, delivered)
+  values
+    (p_app_no, p_id, m.conversation, m.sender, m.category, m.type, m.data - 'moderation', m.tags, m.muid, m.parent_id,
+     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true);
+  perform add_review(p_app_no, p_id, null, p_reason);
+  if p_decision is not null then
+    update reviews set decision = p_decision, reviewed_at = updated_at
+    where app_no = p_app_no and message_id = p_id;
+  end if;
+  m := delete_message(p_app_no, p_id, 'app_system', false);
+  -- They stay as long as the message can be restored.
+  if v_files <> '{}' then perform refer_files(p_app_no, p_id, v_files); end if;
+  return m;
+end $$;
+
+/*
+ * Shows a message again that was withheld after everyone saw it. Its reactions, saves and pin are gone. `message` is null
+ * if there is no such message.
+ */
+create or replace function restore_message(p_app_no int, p_id bigint, out message jsonb, out conversation bigint)
+language plpgsql as $$
+declare
+  k held_messages;
+  h conversations;
+  m messages;
+  v_mentioned text[];
+begin
+  select * into k from held_messages where app_no = p_app_no and id = p_id and delivered;
+  if k.data ? 'mentions' then
+    v_mentioned := array(select jsonb_object_keys(coalesce(
+      lock_mentioned_users(p_app_no, array(select jsonb_object_keys(k.data -> 'mentions'))), '{}')));
+  end if;
+  select * into h from conversations where app_no = p_app_no and no = k.conversation for no key update;
+  delete from held_messages where app_no = p_app_no and id = p_id and delivered returning * into k;
+  if not found or k.id <= h.purged_id then return; end if;
+  update messages set
+    data = k.data || '{"moderation": {"status": "approved"}}', quoted_id = k.quoted_id,
+    deleted_at = null, deleted_by = null, updated_at = clock_timestamp()
+  where app_no = p_app_no and id = p_id
+  returning * into m;
+  conversation := h.no;
+  if m.counts then
+    delete from uncounted u where u.app_no = p_app_no and u.conversation = h.no and u.id = p_id;
+    update inbox set own_since = own_since + 1
+    where app_no = p_app_no and uid = m.sender and kind = h.kind and with_id = receiver_of(m, h)
+      and (kind = 'user' or scope is not null) and read_id < p_id;
+  end if;
+  if m.parent_id is not null then
+    update threads set replies = replies + 1 where app_no = p_app_no and parent_id = m.parent_id;
+  end if;
+  if v_mentioned <> '{}' then perform add_mentions(p_app_no, p_id, v_mentioned); end if;
+  message := message_snapshot(m, h);
 end $$;

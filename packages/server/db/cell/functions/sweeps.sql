@@ -313,6 +313,10 @@ begin
     select ctid from thread_users where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  delete from flags where v_left > 0 and ctid = any (array(
+    select ctid from flags where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
   delete from interactions where v_left > 0 and ctid = any (array(
     select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;

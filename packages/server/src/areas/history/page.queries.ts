@@ -119,7 +119,8 @@ const pageQuery = (name: string, head: string, known: string, order: string) =>
        -- If all messages have a row, none is held.
        select 'held', m.* from head h cross join lateral (
          select ${HELD}, null::json from held_messages m
-         where h.removed > 0 and m.app_no = :appNo and m.conversation = h.no and ${HELD_IS_SHOWN}
+         where h.removed > 0 and m.app_no = :appNo and m.conversation = h.no and not m.delivered
+           and ${HELD_IS_SHOWN}
            and m.id > greatest(:after, h.cleared_id) and m.id <= (select :upto::bigint)
            and ${SENDER_IS_THERE}
          order by m.id ${order} limit (select :limit::int)

@@ -3,6 +3,7 @@ import type { Actor } from '../../core/actor.ts'
 import { lockHead } from '../../core/heads.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { lockVisible, readHeld } from '../../core/message-access.ts'
+import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -26,17 +27,28 @@ export function deleteMessage(
     if (!row) return deleteHeld(tx, actor, id)
     refuseIf(refuseDelete(actor, row, permanent))
     const gone = await removeMessageRow.one(tx, { appNo: app.no, id: row.id, by, permanent })
-    const left = {
-      ...row,
-      ...{ data: {}, tags: [], quoted_id: null, thread: null },
-      ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by, updated_at: gone.updated_at },
-      ...{ pinned_at: null, pinned_by: null, reacted: false, saved: false },
-    }
-    const message = await appendChange(tx, actor, 'deleted', left, permanent)
-    const key = `conversation:${row.conversation}`
-    await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
-    return message
+    return announceDeletion(tx, actor, row, gone, permanent)
   })
+}
+
+/** Adds the action message about a message whose row was deleted, and tells everyone. */
+export async function announceDeletion(
+  tx: Tx,
+  actor: Actor,
+  row: MessageRow & ViewerAccess,
+  gone: Pick<MessageRow, 'deleted_at' | 'deleted_by' | 'updated_at'>,
+  permanent: boolean,
+): Promise<MessageRecord> {
+  const left = {
+    ...row,
+    ...{ data: {}, tags: [], quoted_id: null, thread: null },
+    ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by, updated_at: gone.updated_at },
+    ...{ pinned_at: null, pinned_by: null, reacted: false, saved: false },
+  }
+  const message = await appendChange(tx, actor, 'deleted', left, permanent)
+  const key = `conversation:${row.conversation}`
+  await announce(tx, { appNo: actor.app.no, type: 'message.deleted', key, payload: { message } })
+  return message
 }
 
 /**

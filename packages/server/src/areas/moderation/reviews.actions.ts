@@ -1,5 +1,6 @@
 import type { MessageRecord } from '@loquat/protocol'
 import type { Actor, ServedApp } from '../../core/actor.ts'
+import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import { notAllowed } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
@@ -7,6 +8,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { announceDeletion } from '../messages/delete.actions.ts'
 import {
   decideReview,
   describeHeld,
@@ -15,6 +17,8 @@ import {
   findStatus,
   lockHeadOfHeld,
   releaseMessage,
+  restoreMessage,
+  withholdMessage,
 } from './reviews.queries.ts'
 import type { Decision } from './reviews.schema.ts'
 
@@ -43,9 +47,10 @@ export function reviewBlockedMessage(
       })
       return { success: true, message: status }
     }
-    const { held, refused, message, conversation } = await releaseMessage.one(tx, { appNo, id })
-    if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
-    if (refused !== null) throw notAllowed(refused)
+    const state = await findStatus.maybeOne(tx, { appNo, id })
+    const { message, conversation } = state?.delivered
+      ? await restore(tx, appNo, id)
+      : await release(tx, appNo, id)
     await decideReview.run(tx, { appNo, id, decision: status })
     const released = toMessage(message)
     await tellSender(tx, appNo, Number(conversation), released)
@@ -55,6 +60,44 @@ export function reviewBlockedMessage(
     })
     return { success: true, message: status }
   })
+}
+
+async function release(tx: Tx, appNo: number, id: string) {
+  const released = await releaseMessage.one(tx, { appNo, id })
+  if (!released.held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  if (released.refused !== null) throw notAllowed(released.refused)
+  return released
+}
+
+/** Shows a message again that everyone saw before it was disapproved. */
+async function restore(tx: Tx, appNo: number, id: string) {
+  const restored = await restoreMessage.one(tx, { appNo, id })
+  if (!restored.message) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  await announce(tx, {
+    ...{ appNo, type: 'message.restored', key: `conversation:${restored.conversation}` },
+    payload: { message: toMessage(restored.message) },
+  })
+  return restored
+}
+
+/**
+ * Hides a message that everyone saw: it looks deleted to all, until a moderator approves it. Its head is locked.
+ */
+export async function withhold(
+  tx: Tx,
+  actor: Actor,
+  row: MessageRow & ViewerAccess,
+  decision: 'rejected' | null,
+): Promise<void> {
+  const appNo = actor.app.no
+  const { uid: _uid, policy: _policy, ...caller } = actor
+  const app: Actor = { ...caller, kind: 'app', scope: 'fullAccess' }
+  const hidden = { appNo, id: row.id, reason: 'Users flagged the message.', decision }
+  const gone = await withholdMessage.maybeOne(tx, hidden)
+  if (!gone) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: row.id })
+  await announceDeletion(tx, app, row, gone, false)
+  const { message, conversation } = await describeHeld.one(tx, { appNo, id: String(row.id) })
+  await tellSender(tx, appNo, conversation, toMessage(message))
 }
 
 /**

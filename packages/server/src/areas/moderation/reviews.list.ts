@@ -30,8 +30,9 @@ export async function listReviews(actor: Actor, which: 'open' | 'done', query: R
   const ids = shown.map(({ id }) => id)
   const moderator = { viewer: null, moderates: isModerator(actor) }
   const found = [
-    ...(await listHeld.many(cell.db, { appNo, ids, ...moderator })),
     ...(which === 'done' ? await listReferred.many(cell.db, { appNo, ids }) : []),
+    // Last, because a withheld message is among the others as a deleted one.
+    ...(await listHeld.many(cell.db, { appNo, ids, ...moderator })),
   ]
   const records = await toMessages(cell.db, appNo, found, asSeenBy(actor))
   const messages = new Map(records.map((record) => [Number(record.id), record]))

@@ -64,16 +64,31 @@ export const lockHeadOfHeld = query<{ appNo: number; id: string }, { no: number 
 /** The state of a held message, while its head is locked. */
 export const findStatus = query<
   { appNo: number; id: string },
-  { status: string; conversation: number }
+  { status: string; delivered: boolean }
 >(
   'reviews.findStatus',
-  'select status, conversation from held_messages where app_no = :appNo and id = :id',
+  'select status, delivered from held_messages where app_no = :appNo and id = :id',
 )
 
 export const releaseMessage = query<
   { appNo: number; id: string },
   { held: boolean; refused: string | null; message: Json | null; conversation: number | null }
 >('reviews.release', 'select * from release_message(:appNo, :id)')
+
+/** No message if it wasn't withheld. */
+export const restoreMessage = query<
+  { appNo: number; id: string },
+  { message: Json | null; conversation: number | null }
+>('reviews.restore', 'select * from restore_message(:appNo, :id)')
+
+/** Hides a message that everyone saw. No row if it was deleted before. */
+export const withholdMessage = query<
+  { appNo: number; id: number; reason: string; decision: string | null },
+  CellRows['messages']
+>(
+  'reviews.withhold',
+  'select * from withhold_message(:appNo, :id, :reason, :decision) m where m.id is not null',
+)
 
 /** The message as it is now, for its sender and moderators. No row if it isn't held. */
 export const disapproveMessage = query<

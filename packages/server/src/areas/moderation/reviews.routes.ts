@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { IdPage } from '../../platform/http/id-page.ts'
-import { Data } from '../../platform/http/schemas.ts'
+import { Acknowledged } from '../../platform/http/schemas.ts'
 import { reviewBlockedMessage } from './reviews.actions.ts'
 import { listReviews } from './reviews.list.ts'
 import { BlockedMessage, BlockedParams, Decision, ReviewQuery } from './reviews.schema.ts'
@@ -15,13 +14,6 @@ const access: Access = {
   rate: 'standard',
 }
 const tags = ['blocked_messages']
-
-const Decided = Data(
-  Type.Object({
-    success: Type.Literal(true),
-    message: Type.String({ description: 'The decision.' }),
-  }),
-)
 
 export const reviewRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
@@ -54,7 +46,7 @@ export const reviewRoutes =
           summary: 'Approve or reject a blocked message',
           params: BlockedParams,
           body: Decision,
-          response: { 200: Decided },
+          response: { 200: Acknowledged },
         },
       },
       async ({ actor, params, body }) => ({
