@@ -2,13 +2,7 @@ import type { Actor } from '../../core/actor.ts'
 import { lockSeen } from '../../core/message-access.ts'
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { listReferred } from '../../core/message-rows.ts'
-import {
-  notAllowed,
-  refuseActionMessage,
-  refuseDeleted,
-  refuseIf,
-  refuseReading,
-} from '../../core/policy.ts'
+import { refuseActionMessage, refuseDeleted, refuseIf, refuseReading } from '../../core/policy.ts'
 import { settingOf } from '../../core/settings.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
@@ -30,7 +24,7 @@ import type { FlagDecision, FlaggedMessage, FlagQuery, NewFlag } from './flags.s
 import { getFlagReason, listFlagReasons } from './reasons.actions.ts'
 import { withhold } from './reviews.actions.ts'
 
-/** A user reports a message of somebody else. Enough reports hide it, if the app wants that. */
+/** A user reports a message. Enough reports hide it, if the app wants that. */
 export function flagMessage(
   deps: Deps,
   actor: Actor,
@@ -42,7 +36,6 @@ export function flagMessage(
   return write(deps, actor, async (tx) => {
     const row = await lockSeen(tx, actor, id)
     refuseIf(refuseReading(actor, row) ?? refuseActionMessage(row) ?? refuseDeleted(row))
-    if (row.sender === uid) throw notAllowed("Users can't flag their own messages.")
     await getFlagReason(tx, appNo, reasonId)
     await upsertFlag.run(tx, { appNo, id: row.id, uid, reasonId, remark: remark ?? null })
     const { count } = await countFlags.one(tx, { appNo, id: row.id })
