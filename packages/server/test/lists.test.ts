@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type Draw, drawFrom } from '../src/fill/names.ts'
 import { addToTotal } from '../src/platform/db/totals.ts'
+import { queryAt } from './databases.ts'
 import { type Caller, type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -182,7 +183,7 @@ class World {
       [app.no],
     )
     await this.#fillMessages()
-    await rows(app.cell.db, 'analyze users, presence, groups, conversations, inbox, messages')
+    await queryAt(app.cell.url, 'analyze users, presence, groups, conversations, inbox, messages')
     return this
   }
 
