@@ -47,7 +47,8 @@ export class S3Driver implements FileDriver {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     })
-    // All services accept the path of a bucket without a slash at its end, but not all accept it with one.
+    // A bucket has the same meaning with a slash at the end of its path and without, but the server that tests use signs
+    // it without one.
     this.#client.middlewareStack.add(
       (next) => (args) => {
         const request = args.request as { path: string }
