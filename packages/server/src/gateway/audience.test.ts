@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
 import { Device, type Frame, send, tokenOf } from '../../test/device.ts'
+import { DISAPPROVED, sendJudged } from '../../test/held.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 
@@ -61,6 +62,18 @@ async function makeHistory(app: TestApp): Promise<void> {
     await ok('PATCH', `/messages/${interactive.id}/interacted`, used)
   }
   await makeReceiptsOfAll(app)
+  for (const receiver of ['ben', 'team']) {
+    const receiverType = receiver === 'ben' ? 'user' : 'group'
+    const more = { receiverType }
+    const { id } = await sendJudged(server, app, ['amira', receiver], DISAPPROVED, more)
+    const approve = () =>
+      ok('PATCH', `/moderation/blocked-messages/${id}`, { body: { status: 'approved' } })
+    await approve()
+    await ok('POST', `/messages/${id}/flagged`, { ...as('ben'), body: { reasonId: 'spam' } })
+    const hidden = { body: { status: 'disapproved' } }
+    await ok('PATCH', `/moderation/flagged-messages/${id}`, hidden)
+    await approve()
+  }
   await ok('DELETE', '/users/ben/conversation', {
     ...as('amira'),
     body: { deleteMessagesPermanently: true },

@@ -250,8 +250,10 @@ suite('the state of an app after a crash', () => {
     assert.equal((await app.call('GET', '/v3/users')).status, 404)
     await change(app, `state = 'active', archived_at = null, purge_at = null`)
     await keep(app)
+    // The process may have looked it up while it was archived. Then it takes a few seconds.
     await refresh()
-    await app.client.users.list()
+    const isServed = async () => (await app.call('GET', '/v3/users')).status === 200
+    await until('the app is served again', isServed)
     assert.equal((await rui.client.apps.get(app.id)).state, 'active')
   })
 

@@ -134,7 +134,7 @@ export const keywordRoutes =
     )
   }
 
-/** A form as the JSON body that says the same. */
+/** A form as the JSON body that says the same. Nothing but the request is read, so every error is the form's. */
 async function readForm(request: FastifyRequest): Promise<Record<string, string>> {
   const body: Record<string, string> = {}
   try {
@@ -143,14 +143,9 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string>
         part.type === 'file' ? (await part.toBuffer()).toString('utf8') : String(part.value)
     }
   } catch (error) {
-    const { code, statusCode, message } = error as {
-      code?: string
-      statusCode?: number
-      message: string
-    }
+    const { code, message } = error as { code?: string; message: string }
     if (code === 'FST_REQ_FILE_TOO_LARGE')
       throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: FILE_BYTES })
-    if (statusCode === undefined || statusCode >= 500) throw error
     throw badRequest({ body: [`the form is not valid: ${message}`] })
   }
   return body

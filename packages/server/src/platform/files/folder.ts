@@ -4,11 +4,12 @@ import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Download, FileDriver, Upload } from './driver.ts'
 import { openScratch, tidy } from './scratch.ts'
 
-/** The path of the routes that serve the folder. */
-export const FOLDER_PATH = '/files'
+/** The path of the routes that serve the folder. No operation has it, with or without a version. */
+export const FOLDER_PATH = '/stored-files'
 /** Without dots, so that no key leads out of the folder. */
 const KEY = /^[\w-]+(\/[\w-]+){1,3}$/
 const MIB = 1024 * 1024
@@ -127,16 +128,14 @@ export class FolderDriver implements FileDriver {
   async #place(path: string, key: string): Promise<void> {
     const target = this.#pathOf(key)
     for (let tries = 1; ; tries++) {
-      await mkdir(dirname(target), { recursive: true })
-      const placed = await rename(path, target).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          // Somebody deletes the object's folder at the same time.
-          if (error.code !== 'ENOENT' || tries === TRIES) throw error
-          return false
-        },
-      )
-      if (placed) return
+      try {
+        await mkdir(dirname(target), { recursive: true })
+        return await rename(path, target)
+      } catch (error) {
+        // Somebody deletes the object's folder, or one above it, at the same time.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES) throw error
+        await sleep(tries * 10)
+      }
     }
   }
 
