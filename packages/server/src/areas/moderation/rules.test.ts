@@ -91,7 +91,8 @@ suite('createRule', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => create(app, `r${n}`)))
     const codes = answers.flatMap(({ body }) => body.error?.code ?? [])
     assert.deepEqual(codes, Array(3).fill('ERR_PLAN_QUOTA_RESTRICTION'))
-    assert.equal((await create(app, 'r0')).status, 400)
+    const created = answers.find(({ status }) => status === 200)?.body.data.id
+    assert.equal((await create(app, created)).status, 400, 'one that exists is named')
   })
 
   test('enables no more words and patterns than a process should hold', async () => {
