@@ -34,15 +34,11 @@ export async function describeFiles(
 function attachmentOf(id: string, file: FileRow | undefined): Attachment {
   if (!file) throw fail('ERR_FILE_NOT_FOUND', { id })
   if (file.state !== 'ready') throw fail('ERR_FILE_NOT_READY', { id, status: file.state })
-  const { width, height, durationMs, waveform, preview } = (file.details ?? {}) as Details
+  const { thumbnails: _thumbnails, ...facts } = (file.details ?? {}) as Details
   const [, extension = ''] = /\.([^.]+)$/.exec(file.name) ?? []
   return {
     ...{ url: urlOf(id), name: file.name, mimeType: file.type, extension },
     size: String(file.size),
-    ...(width !== undefined && { width }),
-    ...(height !== undefined && { height }),
-    ...(durationMs !== undefined && { durationMs }),
-    ...(waveform && { waveform }),
-    ...(preview !== undefined && { preview }),
+    ...facts,
   }
 }

@@ -7,7 +7,7 @@ import { announce } from '../../platform/events/announce.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
 import { type Inspected, inspect } from './inspect/inspect.ts'
 import { countFile, endCheck, type FileRow, findChecking } from './queries.ts'
-import { type Details, partsOf, prefixOf, toFile, uploadOf } from './record.ts'
+import { partsOf, prefixOf, toFile, uploadOf } from './record.ts'
 
 /**
  * Checks what was uploaded and stores it where readers find it. The checked bytes are stored under another key than the
@@ -74,28 +74,17 @@ async function checkedOf({ type, size }: FileRow, found: Inspected) {
   const { outcome: state, type: real, size: bytes, sha256, thumbnails } = found
   const { width, height, durationMs, waveform, preview } = found
   const sizes = await Promise.all(thumbnails.map(async ({ path }) => (await stat(path)).size))
-  const details: Details = {
-    ...(width !== undefined && { width }),
-    ...(height !== undefined && { height }),
-    ...(durationMs !== undefined && { durationMs }),
-    ...(waveform && { waveform }),
-    ...(preview !== undefined && { preview }),
+  // Text leaves out what is undefined.
+  const details = JSON.stringify({
+    ...{ width, height, durationMs, waveform, preview },
     ...(thumbnails.length > 0 && {
       thumbnails: thumbnails.map(({ name, type: mimeType, width, height }) => ({
         ...{ name, mimeType, width, height },
       })),
     }),
-  }
+  })
   const stored = sizes.reduce((sum, each) => sum + each, bytes)
-  return {
-    state,
-    reason: null,
-    type: real,
-    size: bytes,
-    stored,
-    sha256,
-    details: JSON.stringify(details),
-  }
+  return { state, reason: null, type: real, size: bytes, stored, sha256, details }
 }
 
 async function end(

@@ -4,7 +4,7 @@ import { DEFAULT_LISTS, DEFAULT_RULES } from './defaults.ts'
 import { listEnabledRules, listEntries, type RuleRow } from './queries.ts'
 import { CompiledRules, type KeywordList, type RuleSource } from './rules.ts'
 
-/** What all compiled rules of this process may take. Beyond it, those that were used longest ago are compiled anew. */
+/** What all compiled rules of this process may take. Beyond it, those that were used longest ago are forgotten. */
 const MOST_BYTES = 256 * 1_048_576
 
 /** The rules of an app as a process keeps them. */

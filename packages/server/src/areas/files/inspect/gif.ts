@@ -6,7 +6,7 @@ const [GRAPHIC_CONTROL, APPLICATION] = [0xf9, 0xff]
 
 /**
  * A GIF without comments, metadata and whatever follows its end. Frames are copied as they are: writing an animation
- * anew takes minutes. Throws if the blocks don't add up to a GIF.
+ * again takes minutes. Throws if the blocks don't add up to a GIF.
  */
 export function cleanGif(gif: Buffer): Buffer {
   let at = 0

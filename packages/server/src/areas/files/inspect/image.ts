@@ -31,7 +31,7 @@ interface ImageOptions {
 }
 
 /**
- * Decodes an image and writes it anew: upright, without metadata such as the place where it was taken, and without
+ * Decodes an image and writes it again: upright, without metadata such as the place where it was taken, and without
  * anything that is hidden behind the picture. Dimensions are checked before a pixel is decoded.
  */
 export async function readImage(path: string, options: ImageOptions): Promise<Parsed | Reason> {
