@@ -155,7 +155,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   })
 
   app.addHook('onSend', (request, _reply, payload, done) => {
-    request.turn?.leave()
+    request.turn?.leave(lengthOf(payload))
     done(null, payload)
   })
 
@@ -169,6 +169,10 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     throw await redactError(actor, error, params as { guid?: string })
   })
 }
+
+/** Nearly: characters for texts, because counting their bytes would be work. */
+const lengthOf = (payload: unknown) =>
+  typeof payload === 'string' || payload instanceof Uint8Array ? payload.length : 0
 
 /** The app whose data an operator requests, if the operator's role allows it. */
 async function appOfOperator(

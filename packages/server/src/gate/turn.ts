@@ -87,9 +87,10 @@ export class Turn {
     await this.enter()
   }
 
-  leave(): void {
+  /** The answer, if there is one, has so many bytes. */
+  leave(bytes?: number): void {
     clearTimeout(this.#timer)
-    this.#admission?.leave()
+    this.#admission?.leave(bytes)
     this.#admission = undefined
   }
 

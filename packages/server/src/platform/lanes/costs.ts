@@ -5,6 +5,9 @@ const NEWEST = 1 / 4
 /** Beyond this number of kinds of work, all are measured again. */
 const MOST = 20_000
 
+/** So many bytes of an answer count as a millisecond: the thread that serves all apps reads, joins and writes them. */
+const BYTES_PER_MS = 10_000
+
 /** Work that takes at most so many milliseconds has this weight. */
 const WEIGHTS = [
   [50, LIGHT],
@@ -12,7 +15,7 @@ const WEIGHTS = [
   [Number.POSITIVE_INFINITY, 4],
 ] as const
 
-/** How long each kind of an app's work took lately, which says how many slots the next takes. */
+/** What each kind of an app's work cost lately, which says how many slots the next takes. */
 export class Costs {
   readonly #milliseconds = new Map<string, number>()
 
@@ -22,9 +25,10 @@ export class Costs {
     return WEIGHTS.find(([most]) => took <= most)?.[1] ?? LIGHT
   }
 
-  add(kind: string, milliseconds: number): void {
-    const before = this.#milliseconds.get(kind) ?? milliseconds
+  add(kind: string, milliseconds: number, bytes: number): void {
+    const cost = Math.max(milliseconds, bytes / BYTES_PER_MS)
+    const before = this.#milliseconds.get(kind) ?? cost
     if (this.#milliseconds.size >= MOST) this.#milliseconds.clear()
-    this.#milliseconds.set(kind, before + (milliseconds - before) * NEWEST)
+    this.#milliseconds.set(kind, before + (cost - before) * NEWEST)
   }
 }

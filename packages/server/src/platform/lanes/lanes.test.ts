@@ -30,6 +30,15 @@ suite('lanes', () => {
     return started
   }
 
+  test('an operation with a long answer takes more slots, however quickly it ended', () => {
+    const lanes = open()
+    lanes.enter(work(1, 'listLong')).leave(1_000_000)
+    lanes.enter(work(1, 'listShort')).leave(100_000)
+    assert.equal(startAtOnce(lanes, 1, 'listLong'), 3)
+    assert.equal(startAtOnce(lanes, 1, 'listShort'), 6)
+    lanes.close()
+  })
+
   test('an operation that took long takes more slots, for its app alone', () => {
     const lanes = open()
     let now = 0

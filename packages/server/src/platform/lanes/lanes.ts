@@ -105,7 +105,7 @@ export class Lanes {
           if (error instanceof LaneSlow) this.#refused.add(1, labels)
         })
       }
-      return new Admission(entry, (ms) => this.#costs.add(kind, ms))
+      return new Admission(entry, (ms, bytes) => this.#costs.add(kind, ms, bytes))
     } catch (error) {
       if (error instanceof LaneFull) this.#refused.add(1, labels)
       throw error
@@ -153,10 +153,10 @@ export class Admission {
   /** Only if it has to wait. */
   readonly started: Promise<void> | undefined
   readonly #entry: Entry
-  readonly #measure: (milliseconds: number) => void
+  readonly #measure: (milliseconds: number, bytes: number) => void
   #since = performance.now()
 
-  constructor(entry: Entry, measure: (milliseconds: number) => void) {
+  constructor(entry: Entry, measure: (milliseconds: number, bytes: number) => void) {
     this.#entry = entry
     this.#measure = measure
     this.started = entry.started?.then((slot) => {
@@ -170,12 +170,12 @@ export class Admission {
     this.#entry.giveUp(error)
   }
 
-  /** Frees the slots, if it has any. */
-  leave(): void {
+  /** Frees the slots, if it has any. The answer has so many bytes. */
+  leave(bytes = 0): void {
     const { slot } = this.#entry
     if (!slot) return
     this.#entry.slot = undefined
-    this.#measure(performance.now() - this.#since)
+    this.#measure(performance.now() - this.#since, bytes)
     slot.leave()
   }
 }
