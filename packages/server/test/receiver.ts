@@ -53,13 +53,18 @@ function makeCertificate() {
 
 let certificate: ReturnType<typeof makeCertificate> | undefined
 
-/** Starts a receiver that ends with the test file. Call it at the top level of the file. */
-export function useReceiver(respond: Respond = () => 200): Receiver {
+/** The certificate of servers on this machine, which this process trusts. It ends with the test file. */
+export function trustedCertificate() {
   if (!certificate) {
     certificate = makeCertificate()
     setDefaultCACertificates([...getCACertificates('default'), certificate.cert])
   }
-  const { key, cert, caFile } = certificate
+  return certificate
+}
+
+/** Starts a receiver that ends with the test file. Call it at the top level of the file. */
+export function useReceiver(respond: Respond = () => 200): Receiver {
+  const { key, cert, caFile } = trustedCertificate()
   const receiver: Receiver = { url: '', caFile, received: [], respond }
   const server = createServer({ key, cert }, (request, response) => {
     void take(receiver, request, response)

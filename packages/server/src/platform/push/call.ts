@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http2'
+
+/** The provider gave no answer. It may have processed the call or not. */
+export class Unanswered extends Error {}
+
+export interface PushRequest {
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+export interface PushAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** A request that waits for a session or for its answer. It settles once, at the latest after its timeout. */
+export class PushCall {
+  readonly request: PushRequest
+  readonly answer: Promise<PushAnswer>
+  /** How often it has gone from one session to the next. */
+  moves = 0
+  /** Frees what the call uses. Replaced by whoever has the call. */
+  onTimeout: () => void = () => {}
+  readonly #settle = Promise.withResolvers<PushAnswer>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(request: PushRequest, timeoutMs: number) {
+    this.request = request
+    this.answer = this.#settle.promise
+    this.#timer = setTimeout(() => {
+      this.reject(new Unanswered(`no answer within ${timeoutMs / 1000} s`))
+      this.onTimeout()
+    }, timeoutMs)
+  }
+
+  resolve(answer: PushAnswer): void {
+    clearTimeout(this.#timer)
+    this.#settle.resolve(answer)
+  }
+
+  reject(error: Error): void {
+    clearTimeout(this.#timer)
+    this.#settle.reject(error)
+  }
+}
