@@ -53,6 +53,10 @@ suite('configuration', () => {
         ...{ folder: '', bucketUrl: '', bucketCredentials: '', bucketRegion: 'us-east-1' },
         ...{ origin: '', clamd: '' },
       },
+      push: {
+        apnsUrl: 'https://api.push.apple.com',
+        apnsSandboxUrl: 'https://api.sandbox.push.apple.com',
+      },
       http: {
         host: '127.0.0.1',
         internalHost: '127.0.0.1',
@@ -88,6 +92,8 @@ suite('configuration', () => {
       LOQUAT_PUBLIC_URL: 'localhost:3000',
       LOQUAT_TRUSTED_PROXIES: '10.0.0.1, balancer.example.org,10.0.0.0/33,::1/0',
       LOQUAT_WEBHOOK_NAME_SERVERS: 'ns.example.org,10.0.0.1:70000',
+      LOQUAT_APNS_URL: 'http://proxy',
+      LOQUAT_APNS_SANDBOX_URL: 'https://proxy/path',
     })
     for (const fault of [
       /LOQUAT_DIRECTORY_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\//,
@@ -102,6 +108,8 @@ suite('configuration', () => {
       /LOQUAT_PUBLIC_URL must be a URL that begins with http/,
       /LOQUAT_TRUSTED_PROXIES must be a list of IP .*, not "balancer\.example\.org", "10\.0\.0\.0\/33", "::1\/0"/,
       /LOQUAT_WEBHOOK_NAME_SERVERS must be a list of IP .*, not "ns\.example\.org", "10\.0\.0\.1:70000"/,
+      /LOQUAT_APNS_URL must be a URL of the form https:\/\/host/,
+      /LOQUAT_APNS_SANDBOX_URL must be a URL of the form/,
     ]) {
       assert.match(message, fault)
     }

@@ -159,6 +159,19 @@ const bucket = (env: string, details: Details): Option<string> => ({
   },
 })
 
+/** A server that is only reached with TLS. */
+const origin = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'https://host',
+  ...details,
+  parse(value) {
+    if (!/^https:\/\/[^/@?#\s]+$/.test(value) || !URL.canParse(value)) {
+      throw new Error('must be a URL of the form https://host')
+    }
+    return value
+  },
+})
+
 const address = (env: string, details: Details): Option<string> => ({
   env,
   type: 'host:port',
@@ -381,6 +394,16 @@ export const options = {
           "The address of clamd, which scans every uploaded file. If it can't be reached, files wait. Empty: no scan.",
       }),
     ),
+  },
+  push: {
+    apnsUrl: origin('LOQUAT_APNS_URL', {
+      default: 'https://api.push.apple.com',
+      description: "Apple's push service, or a proxy in front of it.",
+    }),
+    apnsSandboxUrl: origin('LOQUAT_APNS_SANDBOX_URL', {
+      default: 'https://api.sandbox.push.apple.com',
+      description: "Apple's push service for development builds.",
+    }),
   },
   http: {
     host: text('LOQUAT_HOST', {

@@ -13,6 +13,7 @@ import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { Targets } from './platform/net/targets.ts'
+import { Push } from './platform/push/push.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
 import { openTracing, type Tracing } from './platform/tracing/tracing.ts'
 
@@ -34,6 +35,8 @@ export interface Deps {
   targets: Targets
   /** Where the bytes of files are. Absent if this installation stores none. */
   files: FileDriver | undefined
+  /** Sends notifications to devices. */
+  push: Push
 }
 
 /** What jobs of the queue run with. */
@@ -81,14 +84,16 @@ export async function openDeps(config: Config): Promise<Deps> {
   const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
   const origin = config.files.origin || config.service.publicUrl
   const files = await openDriver({ ...config.files, origin }, secrets)
+  const push = new Push({ addresses: config.push, metrics })
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
-  return { config, log, metrics, tracing, secrets, bus, cache, ...shared }
+  return { config, log, metrics, tracing, secrets, bus, cache, push, ...shared }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, lanes, directory, bus, cache, metrics, tracing } = deps
+  const { revocations, lanes, push, directory, bus, cache, metrics, tracing } = deps
   revocations.close()
   lanes.close()
+  push.close()
   await directory.close()
   await bus.close()
   await cache.close()

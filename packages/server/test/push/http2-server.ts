@@ -32,8 +32,8 @@ export interface Http2Server {
   connections: number
   /** The most streams that were open at once on one connection. */
   mostStreams: number
-  /** Changes what the next connections are told. */
-  settings: { maxConcurrentStreams: number }
+  /** Limits the streams of the next connections. */
+  allowStreams(maxConcurrentStreams: number): void
   /** Sends GOAWAY on each connection: streams after this one aren't processed. By default all under way are. */
   goAway(code?: number, lastStream?: number): void
   close(): void
@@ -41,12 +41,12 @@ export interface Http2Server {
 
 export async function startHttp2(answer: (request: Arrived) => Reply | Promise<Reply>) {
   const { key, cert } = trustedCertificate()
-  const settings = { maxConcurrentStreams: 1_000 }
-  const server = createSecureServer({ key, cert, settings })
+  const server = createSecureServer({ key, cert, settings: { maxConcurrentStreams: 1_000 } })
   const sessions = new Set<ServerHttp2Session>()
   const refusedAfter = new WeakMap<ServerHttp2Session, number>()
   const started: Http2Server = {
-    ...{ url: '', sessions, connections: 0, mostStreams: 0, settings },
+    ...{ url: '', sessions, connections: 0, mostStreams: 0 },
+    allowStreams: (maxConcurrentStreams) => server.updateSettings({ maxConcurrentStreams }),
     goAway(code = 0, lastStream = 2 ** 31 - 1) {
       for (const session of sessions) {
         refusedAfter.set(session, lastStream)
@@ -61,7 +61,6 @@ export async function startHttp2(answer: (request: Arrived) => Reply | Promise<R
   server.on('session', (session) => {
     started.connections++
     sessions.add(session)
-    if (settings.maxConcurrentStreams !== 1_000) session.settings(settings)
     session.on('error', () => {})
     session.once('close', () => sessions.delete(session))
   })

@@ -39,7 +39,11 @@ test('any text stays whole: valid JSON, no half characters, as long as possible'
       ]) {
         const start = kept.replace(/…$/, '')
         assert.ok(given.startsWith(start))
-        assert.ok(given === kept || !/^[\udc00-\udfff]/.test(given.slice(start.length)) || !/[\ud800-\udbff]$/.test(start))
+        assert.ok(
+          given === kept ||
+            !/^[\udc00-\udfff]/.test(given.slice(start.length)) ||
+            !/[\ud800-\udbff]$/.test(start),
+        )
       }
     }),
   )

@@ -59,11 +59,12 @@ export class Session {
       options.timeoutMs,
     )
     this.#idle = setTimeout(() => {
-      if (this.#streams === 0) this.#end()
+      if (this.isReady && this.#streams === 0) this.#end()
     }, options.idleMs).unref()
     this.#session.on('remoteSettings', ({ maxConcurrentStreams = STREAMS }) => {
       clearTimeout(this.#connecting)
       this.#allowed = Math.min(maxConcurrentStreams, STREAMS)
+      this.#idle.refresh()
       if (this.room > 0) options.onRoom()
     })
     this.#session.on('goaway', (_code, lastStream) => {
