@@ -18,6 +18,7 @@ import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { checkedRoutes } from './areas/moderation/checked.routes.ts'
 import { flagRoutes } from './areas/moderation/flags.routes.ts'
 import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
@@ -70,6 +71,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   ruleRoutes,
   keywordRoutes,
   reasonRoutes,
+  checkedRoutes,
   flagRoutes,
   threadRoutes,
   reactionRoutes,

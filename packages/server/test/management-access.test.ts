@@ -197,6 +197,7 @@ suite("an app's data", () => {
     keyword_lists: moderators,
     flag_reasons: moderators,
     flagged_messages: moderators,
+    checked_messages: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],

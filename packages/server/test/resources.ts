@@ -132,6 +132,14 @@ export const resources: Record<string, Resource> = {
     },
     unknown: unusedMessageId,
   },
+  'checked_messages.id': {
+    async make(app) {
+      const [sender, receiver] = [await user.make(app, {}), await user.make(app, {})]
+      const body = { sender, receiver, receiverType: 'user', data: { text: 'Hello' } }
+      return (await app.call('POST', '/v3/moderation/messages', { body })).body.data.id
+    },
+    unknown: unusedMessageId,
+  },
   'blocked_messages.messageId': {
     make: async (app) =>
       insertBlocked(app, await user.make(app, {}), await user.make(app, {}), 'the ending'),
@@ -397,6 +405,21 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listBlockedMessages: () => ({ query: { limit: '10', affix: 'prepend', ruleId: 'no-spoilers' } }),
   listBlockedMessagesReviewed: () => ({ query: { limit: '10', sender: newId() } }),
+  createCheckedMessage: async (app) => ({
+    body: {
+      sender: await user.make(app, {}),
+      receiver: await user.make(app, {}),
+      receiverType: 'user',
+      category: 'message',
+      type: 'text',
+      data: { text: 'Hello', metadata: { k: 1 } },
+      muid: newId(),
+    },
+  }),
+  updateCheckedMessage: () => ({ body: { data: { text: 'Hello again', metadata: null } } }),
+  listCheckedMessages: () => ({
+    query: { limit: '10', affix: 'prepend', sentAt: '1900000000', moderationStatus: 'pending' },
+  }),
   flagMessage: () => ({ body: { reasonId: 'spam', remark: 'Again' } }),
   listFlaggedMessages: () => ({ query: { limit: '10', affix: 'prepend' } }),
   reviewFlaggedMessage: () => ({ body: { status: 'approved' } }),

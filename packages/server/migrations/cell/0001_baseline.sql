@@ -717,6 +717,30 @@ create table flags (
 );
 create index flags_user on flags (app_no, uid);
 
+-- Messages that live elsewhere and were only checked. They belong to no conversation.
+create table checked_messages (
+  app_no int not null,
+  id bigint not null,
+  sender text collate "C" not null,
+  -- Whether the receiver is a user or a group.
+  kind text not null check (kind in ('user', 'group')),
+  receiver text collate "C" not null,
+  category text not null,
+  type text not null,
+  data jsonb not null,
+  muid text collate "C",
+  -- Null if no rule looked at it.
+  status text check (status in ('pending', 'approved', 'disapproved')),
+  -- The rule that disapproved it: {id, name}.
+  rule jsonb,
+  edited_at timestamptz,
+  primary key (app_no, id)
+);
+create unique index checked_messages_muid on checked_messages (app_no, sender, muid) where muid is not null;
+create index checked_messages_sender on checked_messages (app_no, sender, id);
+create index checked_messages_receiver on checked_messages (app_no, receiver, id);
+create index checked_messages_status on checked_messages (app_no, status, id);
+
 -- Messages that counted and are deleted or held: unread counts leave them out.
 create table uncounted (
   app_no int not null,

@@ -53,6 +53,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   keyword_lists: 'moderation',
   flag_reasons: 'moderation',
   flagged_messages: 'moderation',
+  checked_messages: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'

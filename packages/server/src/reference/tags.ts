@@ -28,6 +28,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Flagged messages',
     'Messages that users flagged, and what moderators decide about them.',
   ],
+  checked_messages: [
+    'Checked messages',
+    'Messages that live elsewhere. The rules check them, but nobody receives them here.',
+  ],
   threads: ['Threads', 'Replies to one message, and who follows them.'],
   interactions: [
     'Interactions',

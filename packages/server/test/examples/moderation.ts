@@ -59,6 +59,37 @@ export async function manageModeration(story: Story): Promise<void> {
   await manageReasons(story)
 }
 
+/** Messages that another system delivers. A rule is enabled. */
+async function checkMessages(story: Story): Promise<void> {
+  const { id } = (await story.show('createCheckedMessage', {
+    body: {
+      sender: 'ben',
+      receiver: 'visitors',
+      receiverType: 'group',
+      muid: 'desk-4471',
+      data: { text: 'Your diagnosis is ready' },
+      receiverGroupDetails: { guid: 'visitors', name: 'Visitors', type: 'public' },
+    },
+  })) as { id: string }
+  await story.show('createCheckedMessage', {
+    title: 'The sender is unknown',
+    body: {
+      sender: 'nobody',
+      receiver: 'ben',
+      receiverType: 'user',
+      data: { text: 'Hello' },
+    },
+    status: 404,
+  })
+  await story.show('listCheckedMessages', { query: { moderationStatus: 'disapproved' } })
+  await story.show('getCheckedMessage', { ids: { id } })
+  await story.show('updateCheckedMessage', {
+    ids: { id },
+    body: { data: { text: 'Please come to the desk' } },
+  })
+  await story.show('deleteCheckedMessage', { ids: { id } })
+}
+
 async function manageRules(story: Story): Promise<void> {
   await story.show('createRule', {
     body: {
@@ -90,6 +121,7 @@ async function manageRules(story: Story): Promise<void> {
   })
   await story.show('listRules', { query: { limit: 20 } })
   await story.show('getRule', { ids: { ruleId: 'patients' } })
+  await checkMessages(story)
   await story.show('updateRule', {
     ids: { ruleId: 'patients' },
     body: { enabled: false, description: 'Until the trial starts' },

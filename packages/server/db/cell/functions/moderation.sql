@@ -15,6 +15,12 @@ language sql stable
 return k.data || jsonb_build_object('moderation',
   jsonb_strip_nulls(jsonb_build_object('status', k.status, 'rule', k.rule)));
 
+/* The content of a message that was only checked, with the result. */
+create or replace function checked_data(c checked_messages) returns jsonb
+language sql stable
+return case when c.status is null then c.data else c.data || jsonb_build_object('moderation',
+  jsonb_strip_nulls(jsonb_build_object('status', c.status, 'rule', c.rule))) end;
+
 /* A held message as if it were a row of messages, for the functions that print one. */
 create or replace function as_message(k held_messages) returns messages
 language plpgsql stable as $$

@@ -182,6 +182,12 @@ begin
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and guid = p_guid limit p_limit - v_done));
   get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return false; end if;
+  delete from checked_messages where ctid = any (array(
+    select ctid from checked_messages
+    where app_no = p_app_no and receiver = p_guid and kind = 'group' limit p_limit - v_done));
+  get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
   delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
   return true;
@@ -298,7 +304,7 @@ begin
   return true;
 end $$;
 
-/* Deletes at most p_limit rows that connect a removed user with other users' messages. */
+/* Deletes at most p_limit rows that connect a removed user with messages of other users or places. */
 create or replace function sweep_user_references(p_app_no int, p_uid text, p_limit int) returns int
 language plpgsql as $$
 declare
@@ -315,6 +321,14 @@ begin
   v_left := v_left - v_done;
   delete from flags where v_left > 0 and ctid = any (array(
     select ctid from flags where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from checked_messages where v_left > 0 and ctid = any (array(
+    (select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit greatest(v_left, 0))
+    union
+    (select ctid from checked_messages
+     where app_no = p_app_no and receiver = p_uid and kind = 'user' limit greatest(v_left, 0))
+    limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   delete from interactions where v_left > 0 and ctid = any (array(

@@ -97,7 +97,10 @@ const textOf = ({ data }: MessageEdit) => (isObject(data) ? data.text : undefine
  * Given fields replace the current ones, the others stay. Of media, only the attachments, the caption
  * and the metadata can change.
  */
-function edited({ category, type, data: before }: MessageRow, { data = {} }: MessageEdit): Content {
+export function edited(
+  { category, type, data: before }: MessageRow,
+  { data = {} }: MessageEdit,
+): Content {
   if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
   const others = withoutOurs(data)
   const media = category === 'message' && type !== 'text'
