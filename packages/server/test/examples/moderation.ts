@@ -61,7 +61,7 @@ export async function manageModeration(story: Story): Promise<void> {
 
 /** Messages that another system delivers. A rule is enabled. */
 async function checkMessages(story: Story): Promise<void> {
-  const { id } = (await story.show('createCheckedMessage', {
+  const { id } = await story.show('createCheckedMessage', {
     body: {
       sender: 'ben',
       receiver: 'visitors',
@@ -70,7 +70,7 @@ async function checkMessages(story: Story): Promise<void> {
       data: { text: 'Your diagnosis is ready' },
       receiverGroupDetails: { guid: 'visitors', name: 'Visitors', type: 'public' },
     },
-  })) as { id: string }
+  })
   await story.show('createCheckedMessage', {
     title: 'The sender is unknown',
     body: {
