@@ -217,6 +217,62 @@ export type CardMessage = {
   }
 }
 
+/** Creates the group if there is no such group yet. */
+export type CheckedGroup = {
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
+  guid: string
+  /** Display name. */
+  name: string
+  /** Who can join: every user (`public`), users who know the password (`password`), or only users who are added (`private`). */
+  type?: 'public' | 'private' | 'password' | undefined
+  /** Password of a group of type `password`; ignored for other types. It is never returned. */
+  password?: string | undefined
+  /** URL of a picture. */
+  icon?: string | undefined
+  /** Description of the group. */
+  description?: string | undefined
+  /** Your own data, as an object. */
+  metadata?: Record<string, unknown> | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+}
+
+export type CheckedMessageChanges = {
+  /** Changes to the content. A field replaces its current value, and null removes it. */
+  data?:
+    | {
+        /** The text or caption. */
+        text?: string | null | undefined
+        attachments?: NewAttachment[] | undefined
+        /** The content of a custom message. */
+        customData?: Record<string, unknown> | undefined
+        /** Your own data, as an object. */
+        metadata?: Record<string, unknown> | null | undefined
+        [field: string]: unknown
+      }
+    | undefined
+}
+
+/** Creates the sender if there is no such user yet. */
+export type CheckedUser = {
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
+  uid: string
+  /** Display name. */
+  name: string
+  /** URL of a picture. */
+  avatar?: string | undefined
+  /** URL of a profile page. */
+  link?: string | undefined
+  /** Id of an existing role. */
+  role?: string | undefined
+  /** The user's status message. */
+  statusMessage?: string | undefined
+  /** Your own data, as an object. Other users never see the value of `@private`. */
+  metadata?: Record<string, unknown> | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+}
+
 export type Conversation = {
   /** UID of the user whose view this is. Only present without `onBehalfOf`. */
   uid?: string
@@ -1555,6 +1611,35 @@ export type NewCardMessage = {
     metadata?: Record<string, unknown> | undefined
     [field: string]: unknown
   }
+}
+
+export type NewCheckedMessage = {
+  /** UID of the sender. */
+  sender: string
+  /** UID or GUID of the receiver. */
+  receiver: string
+  receiverType: 'user' | 'group'
+  /** Message id of your choice. A second message of the sender with the same id is not checked: the answer is the first one. */
+  muid?: string | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'message' | 'custom' | 'interactive' | undefined
+  /** `text` (default), `image`, `file`, `audio` or `video`; any name for a custom message. */
+  type?: string | undefined
+  /** The content, up to 10 KB as JSON. */
+  data: {
+    /** The text or caption. */
+    text?: string | undefined
+    attachments?: NewAttachment[] | undefined
+    /** The content of a custom message. */
+    customData?: Record<string, unknown> | undefined
+    /** Your own data, as an object. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+  senderUserDetails?: CheckedUser | undefined
+  /** Creates the receiver if there is no such user yet. */
+  receiverUserDetails?: CheckedUser | undefined
+  receiverGroupDetails?: CheckedGroup | undefined
 }
 
 export type NewCustomInteractiveMessage = {
@@ -3319,6 +3404,49 @@ export type UpdateFlagReasonBody = {
   /** What it stands for. */
   description?: string | undefined
 }
+
+export type CreateCheckedMessageBody = NewCheckedMessage
+
+export type ListCheckedMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      sentAt: number
+      id: string
+    }
+  }
+}
+
+export type ListCheckedMessagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
+  sentAt?: number | undefined
+  /** Only messages of this user. */
+  sender?: string | undefined
+  /** Only messages to this user. */
+  receiverUID?: string | undefined
+  /** Only messages to this group. */
+  receiverGUID?: string | undefined
+  /** Only messages of this category. */
+  category?: 'message' | 'custom' | 'interactive' | undefined
+  /** Only messages of this type. */
+  type?: string | undefined
+  /** Only messages with this status. */
+  moderationStatus?: 'approved' | 'disapproved' | 'pending' | undefined
+}
+
+export type UpdateCheckedMessageBody = CheckedMessageChanges
 
 export type FlagMessageBody = {
   /** Id of a reason. */
@@ -5466,6 +5594,67 @@ export class FlagReasonsMethods {
   }
 }
 
+/** `client.checkedMessages` */
+export class CheckedMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Check a message without sending it. */
+  async create(body: CreateCheckedMessageBody, options?: CallOptions): Promise<Message> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/messages', body }, options)
+  }
+
+  /** List checked messages. */
+  async list(
+    query?: ListCheckedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListCheckedMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/messages', query },
+      options,
+    )
+  }
+
+  /** List checked messages (iterates over all pages). */
+  all(
+    query?: ListCheckedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Get a checked message. */
+  async get(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/messages/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change a checked message. */
+  async update(
+    id: string,
+    body: UpdateCheckedMessageBody,
+    options?: CallOptions,
+  ): Promise<Message> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/moderation/messages/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a checked message. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/messages/${segment(id)}` },
+      options,
+    )
+  }
+}
+
 /** `client.flaggedMessages` */
 export class FlaggedMessagesMethods {
   readonly #transport: Transport
@@ -6128,6 +6317,7 @@ export class Operations {
   readonly moderationRules: ModerationRulesMethods
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
+  readonly checkedMessages: CheckedMessagesMethods
   readonly flaggedMessages: FlaggedMessagesMethods
   readonly threads: ThreadsMethods
   readonly files: FilesMethods
@@ -6155,6 +6345,7 @@ export class Operations {
     this.moderationRules = new ModerationRulesMethods(transport)
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
+    this.checkedMessages = new CheckedMessagesMethods(transport)
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.files = new FilesMethods(transport)

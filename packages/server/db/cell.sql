@@ -616,6 +616,27 @@ begin
   end if;
 end $$;
 
+CREATE TABLE public.checked_messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    receiver text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    muid text COLLATE pg_catalog."C",
+    status text,
+    rule jsonb,
+    edited_at timestamp with time zone,
+    CONSTRAINT checked_messages_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
+    CONSTRAINT checked_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'disapproved'::text])))
+);
+
+CREATE FUNCTION public.checked_data(c public.checked_messages) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((c).status IS NULL) THEN (c).data ELSE ((c).data || jsonb_build_object('moderation', jsonb_strip_nulls(jsonb_build_object('status', (c).status, 'rule', (c).rule)))) END;
+
 CREATE FUNCTION public.checkpoint_job(p_app_no integer, p_id bigint, p_worker uuid, p_epoch integer, p_checkpoint jsonb, p_done bigint, p_total bigint, p_step text DEFAULT NULL::text, p_result jsonb DEFAULT NULL::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3082,6 +3103,12 @@ begin
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and guid = p_guid limit p_limit - v_done));
   get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return false; end if;
+  delete from checked_messages where ctid = any (array(
+    select ctid from checked_messages
+    where app_no = p_app_no and receiver = p_guid and kind = 'group' limit p_limit - v_done));
+  get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
   delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
   return true;
@@ -3325,6 +3352,14 @@ begin
   v_left := v_left - v_done;
   delete from flags where v_left > 0 and ctid = any (array(
     select ctid from flags where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from checked_messages where v_left > 0 and ctid = any (array(
+    (select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit greatest(v_left, 0))
+    union
+    (select ctid from checked_messages
+     where app_no = p_app_no and receiver = p_uid and kind = 'user' limit greatest(v_left, 0))
+    limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   delete from interactions where v_left > 0 and ctid = any (array(
@@ -4271,6 +4306,9 @@ ALTER TABLE ONLY public.bans
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
 
+ALTER TABLE ONLY public.checked_messages
+    ADD CONSTRAINT checked_messages_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.conversations
     ADD CONSTRAINT conversations_app_no_kind_one_other_key UNIQUE (app_no, kind, one, other);
 
@@ -4474,6 +4512,14 @@ CREATE INDEX bans_list ON public.bans USING btree (app_no, guid, banned_at, uid)
 CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
 
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
+
+CREATE UNIQUE INDEX checked_messages_muid ON public.checked_messages USING btree (app_no, sender, muid) WHERE (muid IS NOT NULL);
+
+CREATE INDEX checked_messages_receiver ON public.checked_messages USING btree (app_no, receiver, id);
+
+CREATE INDEX checked_messages_sender ON public.checked_messages USING btree (app_no, sender, id);
+
+CREATE INDEX checked_messages_status ON public.checked_messages USING btree (app_no, status, id);
 
 CREATE UNIQUE INDEX direct_views_order ON public.direct_views USING btree (app_no, uid, blocked, updated_second DESC, with_id);
 

@@ -170,6 +170,20 @@ export interface CellRows {
     blocked_uid: string
     created_at: Date
   }
+  checked_messages: {
+    app_no: number
+    id: number
+    sender: string
+    kind: string
+    receiver: string
+    category: string
+    type: string
+    data: unknown
+    muid: string | null
+    status: string | null
+    rule: unknown | null
+    edited_at: Date | null
+  }
   conversations: {
     app_no: number
     no: number

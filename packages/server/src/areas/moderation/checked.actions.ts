@@ -12,6 +12,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { createGroup } from '../groups/actions.ts'
+import type { TriesDeps } from '../groups/tries.ts'
 import { readContent } from '../messages/content.ts'
 import { edited } from '../messages/edit.actions.ts'
 import { createUser } from '../users/actions.ts'
@@ -31,7 +32,7 @@ import {
 import type { CheckedMessageChanges, CheckedQuery, NewCheckedMessage } from './checked.schema.ts'
 
 export async function createCheckedMessage(
-  deps: Deps,
+  deps: TriesDeps,
   actor: Actor,
   given: NewCheckedMessage,
 ): Promise<MessageRecord> {
@@ -65,7 +66,11 @@ const partiesOf = ({ sender, receiver, receiverType }: Parties) =>
     : { uids: [sender, receiver], guids: [] }
 
 /** Creates the users and the group that there aren't yet. A retry finds them. */
-async function createParties(deps: Deps, actor: Actor, given: NewCheckedMessage): Promise<void> {
+async function createParties(
+  deps: TriesDeps,
+  actor: Actor,
+  given: NewCheckedMessage,
+): Promise<void> {
   const { no: appNo, cell } = actor.app
   const { sender, receiver, senderUserDetails, receiverUserDetails, receiverGroupDetails } = given
   const { uids, guids } = partiesOf(given)
@@ -121,11 +126,7 @@ async function store(tx: Tx, row: NewChecked): Promise<number> {
   }
 }
 
-export async function readChecked(
-  db: Executor,
-  actor: Actor,
-  id: string,
-): Promise<MessageRecord> {
+export async function readChecked(db: Executor, actor: Actor, id: string): Promise<MessageRecord> {
   const row = await findChecked.maybeOne(db, { appNo: actor.app.no, id })
   if (!row) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
   const [message] = await toMessages(db, actor.app.no, [row], asSeenBy(actor))

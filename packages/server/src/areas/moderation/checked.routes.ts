@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { MessageRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
+import { Limiter } from '../../platform/cache/limiter.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import { CONTENT_ERRORS } from '../messages/errors.ts'
 import { MESSAGE_BYTES, MessageParams } from '../messages/schema.ts'
@@ -31,6 +32,7 @@ const errors = ['ERR_MESSAGE_ID_NOT_FOUND'] as const
 export const checkedRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const counting = { ...deps, tries: new Limiter(deps.cache) }
     app.post(
       '/moderation/messages',
       {
@@ -39,9 +41,9 @@ export const checkedRoutes =
           ...access,
           errors: [
             ...CONTENT_ERRORS,
-            ...['ERR_EMPTY_MESSAGE_TYPE', 'ERR_INVALID_MESSAGE_TYPE'] as const,
-            ...['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] as const,
-            ...['ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'] as const,
+            ...(['ERR_EMPTY_MESSAGE_TYPE', 'ERR_INVALID_MESSAGE_TYPE'] as const),
+            ...(['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] as const),
+            ...(['ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'] as const),
           ],
         },
         schema: {
@@ -54,7 +56,7 @@ export const checkedRoutes =
           response: { 200: Data(MessageRecord) },
         },
       },
-      async ({ actor, body }) => ({ data: await createCheckedMessage(deps, actor, body) }),
+      async ({ actor, body }) => ({ data: await createCheckedMessage(counting, actor, body) }),
     )
 
     app.get(

@@ -103,9 +103,7 @@ export const CheckedQuery = Type.Object({
       description: 'Only messages of this category.',
     }),
   ),
-  type: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only messages of this type.' }),
-  ),
+  type: Type.Optional(Type.String({ maxLength: 100, description: 'Only messages of this type.' })),
   moderationStatus: Type.Optional(
     Type.Enum(['approved', 'disapproved', 'pending'], {
       description: 'Only messages with this status.',

@@ -1,8 +1,8 @@
 /** Messages that are checked without being sent. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { rows } from '../../../test/log-writers.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
 
@@ -225,6 +225,9 @@ suite('deleteCheckedMessage', () => {
       [kept],
     )
     const count = 'select count(*)::int as count from checked_messages where app_no = $1'
-    await until('one is left', async () => (await rows<{ count: number }>(app.cell.db, count, [app.no]))[0]?.count === 1)
+    await until(
+      'one is left',
+      async () => (await rows<{ count: number }>(app.cell.db, count, [app.no]))[0]?.count === 1,
+    )
   })
 })
