@@ -188,7 +188,7 @@ const holds = (searchKey: string): Sql =>
  * Leaves out messages that are removed but not yet swept: purged ones, and those of removed users
  * or groups.
  */
-export const isThere = (appNo: number): Sql => sql`m.id > h.purged_id
+const isThere = (appNo: number): Sql => sql`m.id > h.purged_id
   and not (
     case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
     select uid from users where app_no = ${appNo} and removed_at is not null)

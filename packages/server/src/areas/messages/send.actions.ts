@@ -27,6 +27,8 @@ interface Target {
   id: string
 }
 
+export { readContent }
+
 /** A message before it is sent. */
 interface Draft extends Content {
   muid: string | null

@@ -12,9 +12,8 @@ import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { createGroup } from '../groups/actions.ts'
-import type { TriesDeps } from '../groups/tries.ts'
-import { readContent } from '../messages/content.ts'
 import { edited } from '../messages/edit.actions.ts'
+import { readContent } from '../messages/send.actions.ts'
 import { createUser } from '../users/actions.ts'
 import { holdAnyUsers } from '../users/queries.ts'
 import {
@@ -31,8 +30,10 @@ import {
 } from './checked.queries.ts'
 import type { CheckedMessageChanges, CheckedQuery, NewCheckedMessage } from './checked.schema.ts'
 
+type GroupDeps = Parameters<typeof createGroup>[0]
+
 export async function createCheckedMessage(
-  deps: TriesDeps,
+  deps: GroupDeps,
   actor: Actor,
   given: NewCheckedMessage,
 ): Promise<MessageRecord> {
@@ -67,7 +68,7 @@ const partiesOf = ({ sender, receiver, receiverType }: Parties) =>
 
 /** Creates the users and the group that there aren't yet. A retry finds them. */
 async function createParties(
-  deps: TriesDeps,
+  deps: GroupDeps,
   actor: Actor,
   given: NewCheckedMessage,
 ): Promise<void> {

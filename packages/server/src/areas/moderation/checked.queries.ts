@@ -3,7 +3,6 @@ import type { MessageRow } from '../../core/message-rows.ts'
 import { GROUP_IS_THERE, PARTIES_ARE_THERE } from '../../core/visibility.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
-import { isThere } from '../history/filter.ts'
 import type { CheckedQuery } from './checked.schema.ts'
 
 type OneMessage = { appNo: number; id: string }
@@ -15,11 +14,17 @@ const COLUMNS = `
   null::timestamptz as deleted_at, null as deleted_by, null::timestamptz as pinned_at, null as pinned_by,
   false as reacted, false as saved, null::bigint as parent_id, null::bigint as quoted_id, h.kind, h.one, h.other,
   null::json as thread, null::timestamptz as delivered_at, null::timestamptz as read_at`
-const CONVERSATION = `lateral (select m.kind, 0 as purged_id,
+const CONVERSATION = `lateral (select m.kind,
     case m.kind when 'group' then m.receiver else least(m.sender, m.receiver) end as one,
     case m.kind when 'group' then '' else greatest(m.sender, m.receiver) end as other) h`
 
+const THERE = `${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`
+
 const raw = (text: string) => new Sql([text], [])
+const isThere = (appNo: number) => {
+  const texts = THERE.split(':appNo')
+  return new Sql(texts, Array(texts.length - 1).fill(appNo))
+}
 
 /** Which of these users and groups there are. */
 export const listParties = query<
@@ -71,7 +76,7 @@ export const findByMuid = query<
 )
 
 const ONE = `select ${COLUMNS} from checked_messages m, ${CONVERSATION}
-   where m.app_no = :appNo and m.id = :id and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`
+   where m.app_no = :appNo and m.id = :id and ${THERE}`
 
 export const findChecked = query<OneMessage, MessageRow>('checked.find', ONE)
 
