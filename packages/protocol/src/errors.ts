@@ -74,14 +74,20 @@ export const errors = {
   ERR_FILE_NOT_READY: {
     status: 409,
     retry: true,
-    message: 'The file "{id}" is {status}. Messages can refer to files that are ready.',
-    when: "A message refers to a file whose upload or check isn't over, or that was rejected.",
+    message: 'The file "{id}" is {status}. Wait until it is ready.',
+    when: "A message, user or group refers to a file whose upload or check isn't over, or that was rejected.",
+  },
+  ERR_FILE_NOT_PICTURE: {
+    status: 400,
+    retry: false,
+    message: 'The file "{id}" was not uploaded as a picture. Upload it with `picture`.',
+    when: 'A user or group refers to a file that was created without `picture`.',
   },
   ERR_FILE_IN_USE: {
     status: 409,
     retry: false,
-    message: 'Messages refer to this file. Delete them instead.',
-    when: 'The file to delete is part of a message.',
+    message: 'A message, user or group refers to this file. Change or delete that first.',
+    when: 'The file to delete is part of a message, or the picture of a user or group.',
   },
   ERR_FILE_TOO_LARGE: {
     status: 413,

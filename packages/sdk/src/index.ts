@@ -1,4 +1,5 @@
 export type { Address } from './address.ts'
+export { type UploadOptions, uploadFile } from './client/uploads.ts'
 export { Loquat } from './client.ts'
 export { type ClientErrorCode, LoquatError } from './error.ts'
 export type { EventPayload, EventType } from './events.gen.ts'

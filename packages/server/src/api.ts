@@ -12,6 +12,7 @@ import { deprecatedConversationRoutes } from './areas/conversations/deprecated.r
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
+import { addPictures } from './areas/files/pictures.routes.ts'
 import { fileRoutes } from './areas/files/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
@@ -142,6 +143,11 @@ export async function buildApi(
   const preflight: FastifyPluginAsync = async (scope) => addPreflight(scope, deps, credentials)
   await app.register(preflight, { prefix: '/v3' })
   const { files } = deps
+  if (files) {
+    const pictures: FastifyPluginAsync = async (scope) =>
+      addPictures(scope, deps, files, credentials)
+    await app.register(pictures)
+  }
   if (files instanceof FolderDriver) {
     const folder: FastifyPluginAsync = async (scope) => addFolderRoutes(scope, files)
     await app.register(folder)
@@ -151,9 +157,15 @@ export async function buildApi(
     for (const area of manageAreas) await scope.register(area(deps))
   }
   await app.register(manage, { prefix: MANAGE })
-  await addConsole(app, MANAGE, console)
+  await addConsole(app, { manage: MANAGE, files: originsOf(config), built: console })
   addReference(app, deps)
   return app
+}
+
+/** Where browsers send files to and read them from. */
+function originsOf({ files, service }: Deps['config']): string {
+  const urls = [files.origin || service.publicUrl, ...(files.bucketUrl ? [files.bucketUrl] : [])]
+  return urls.map((url) => new URL(url).origin).join(' ')
 }
 
 function addHealth(app: FastifyInstance, draining: () => boolean): void {

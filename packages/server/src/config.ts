@@ -385,7 +385,7 @@ export const options = {
     origin: optional(
       url('LOQUAT_FILES_ORIGIN', ['http', 'https'], {
         description:
-          'With a folder: the origin of the URLs of files, if it differs from `LOQUAT_PUBLIC_URL`. Its path `/stored-files/` must lead to the api role.',
+          'The origin of the URLs of pictures and, with a folder, of files, if it differs from `LOQUAT_PUBLIC_URL`. Its paths `/pictures/` and `/stored-files/` must lead to the api role.',
       }),
     ),
     clamd: optional(

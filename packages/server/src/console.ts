@@ -6,12 +6,13 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 /** Built by `npm run build`. Without these files, the console is not served. */
 const BUILT = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
-/** Allows only our own scripts and styles. Users' pictures may come from other hosts. */
-const HEADERS = {
+/** Allows only our own scripts and styles. Users' pictures may come from other hosts; uploads go to `files` only. */
+const headersFor = (files: string) => ({
   'content-security-policy': [
     "default-src 'self'",
-    "img-src 'self' https: data:",
-    "media-src 'self' https:",
+    `connect-src 'self' ${files}`,
+    `img-src 'self' https: data: ${files}`,
+    `media-src 'self' https: ${files}`,
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -20,15 +21,23 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
+})
+
+export interface ConsoleOptions {
+  /** The path of the management API. */
+  manage: string
+  /** The origins of files, separated by spaces. */
+  files: string
+  built?: string | undefined
 }
 
 /** Serves the console's files below the management API, so that both have the same origin. */
 export async function addConsole(
   app: FastifyInstance,
-  manage: string,
-  built = BUILT,
+  { manage, files: origins, built = BUILT }: ConsoleOptions,
 ): Promise<void> {
   if (!existsSync(built)) return
+  const headers = headersFor(origins)
   const pages: FastifyPluginAsync = async (scope) => {
     await scope.register(files, {
       root: built,
@@ -37,7 +46,7 @@ export async function addConsole(
       // The build writes every file compressed too. None of them holds a secret.
       preCompressed: true,
       setHeaders(reply, path) {
-        for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value)
+        for (const [name, value] of Object.entries(headers)) reply.header(name, value)
         // All file names except the page's contain a hash of the content.
         const page = /\.html(\.br|\.gz)?$/.test(path)
         reply.header('cache-control', page ? 'no-cache' : 'public, max-age=31536000, immutable')

@@ -1,7 +1,10 @@
 /** Uploads files as devices do. */
 import assert from 'node:assert/strict'
 import type { FileDetails, Loquat } from '@loquat/sdk'
+import { sweepFilesJob } from '../src/areas/files/sweep.job.ts'
+import { enqueue } from '../src/platform/jobs/queue.ts'
 import type { TestApp } from './kit.ts'
+import { rows } from './log-writers.ts'
 import { until } from './until.ts'
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -55,3 +58,19 @@ export const withFiles = (receiver: string, ids: string[], more: object = {}) =>
   data: { attachments: ids.map((id) => ({ url: `/v3/files/${id}` })) },
   ...more,
 })
+
+/** Lets the time of the app's files pass that expire at some time. */
+export async function sweepFiles({ cell, no }: TestApp): Promise<void> {
+  await rows(
+    cell.db,
+    `update files set expires_at = case when expires_at is not null then now() end,
+       upload_ends_at = case when upload_ends_at is not null then now() end where app_no = $1`,
+    [no],
+  )
+  await cell.db.tx((tx) => enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'test' }))
+  await until('the sweep is over', async () => {
+    const text = `select from files where app_no = $1 and
+      (expires_at <= now() or upload_ends_at <= now() and state <> 'checking')`
+    return (await rows(cell.db, text, [no])).length === 0
+  })
+}

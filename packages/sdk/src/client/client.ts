@@ -1,7 +1,13 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
 import { LoquatError } from '../error.ts'
 import type { EventPayload, EventType } from '../events.gen.ts'
-import { type Message, type NewMessage, Operations, type User } from '../operations.gen.ts'
+import {
+  type Group,
+  type Message,
+  type NewMessage,
+  Operations,
+  type User,
+} from '../operations.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
 import { Outbox } from './outbox.ts'
@@ -12,7 +18,14 @@ import { callListener } from './state-holder.ts'
 import { Store, threadKey } from './store.ts'
 import { Token, type TokenOptions } from './token.ts'
 import { Typing } from './typing.ts'
-import { type FileOptions, type Upload, Uploads } from './uploads.ts'
+import {
+  type FileOptions,
+  nameOf,
+  type PictureOptions,
+  type Upload,
+  Uploads,
+  uploadOf,
+} from './uploads.ts'
 
 /** The user to sign in, and the address of the app. */
 export type ClientOptions = Address &
@@ -85,7 +98,7 @@ export class LoquatClient {
   readonly #outbox: Outbox
   readonly #uploads: Uploads
   /** The files of messages that aren't sent yet, by muid. */
-  readonly #files = new Map<string, Upload>()
+  readonly #files = new Map<string, Upload & { localUrl: string }>()
   readonly #typedAt = new Map<string, number>()
   readonly #reconnectNow = () => this.#connection.reconnectNow()
 
@@ -220,7 +233,7 @@ export class LoquatClient {
    */
   sendFile(target: Target, file: Blob, options: FileOptions = {}): Promise<Message> {
     const { text, parentId, onProgress } = options
-    const name = options.name ?? (file as Partial<File>).name ?? 'file'
+    const name = nameOf(file, options)
     const url = URL.createObjectURL?.(file) ?? ''
     const attachment = { url, name, mimeType: file.type, size: String(file.size) }
     const data = { ...(text !== undefined && { text }), attachments: [attachment] }
@@ -231,14 +244,7 @@ export class LoquatClient {
       this.#show({ ...message, uploaded: sent / file.size })
       onProgress?.(sent, file.size)
     }
-    this.#files.set(muid, {
-      key: randomKey(),
-      file,
-      name,
-      localUrl: url,
-      options,
-      onProgress: report,
-    })
+    this.#files.set(muid, { ...uploadOf(file, options), localUrl: url, onProgress: report })
     return this.#sendFile({ ...message, uploaded: 0 })
   }
 
@@ -250,6 +256,18 @@ export class LoquatClient {
     const { error: _error, ...again } = message
     const pending = { ...again, pending: 'sending' } as const
     return this.#files.has(message.muid ?? '') ? this.#sendFile(pending) : this.#send(pending)
+  }
+
+  /** Uploads a picture and makes it the avatar of this user. */
+  async setAvatar(file: Blob, options: PictureOptions = {}): Promise<User> {
+    const { url } = await this.#uploads.send(uploadOf(file, { ...options, picture: true }))
+    return this.api.users.update(this.uid, { avatar: url })
+  }
+
+  /** Uploads a picture and makes it the icon of a group. */
+  async setGroupIcon(guid: string, file: Blob, options: PictureOptions = {}): Promise<Group> {
+    const { url } = await this.#uploads.send(uploadOf(file, { ...options, picture: true }))
+    return this.api.groups.update(guid, { icon: url })
   }
 
   /** Marks a conversation as read up to its newest message, or up to the given one. */

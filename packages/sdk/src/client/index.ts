@@ -15,4 +15,4 @@ export {
   targetOf,
 } from './state.ts'
 export type { TokenOptions } from './token.ts'
-export type { FileOptions } from './uploads.ts'
+export type { FileOptions, PictureOptions, UploadOptions } from './uploads.ts'

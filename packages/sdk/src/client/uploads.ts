@@ -1,22 +1,31 @@
 import { LoquatError } from '../error.ts'
 import type { FileDetails, FilesMethods, StoredFile } from '../operations.gen.ts'
 import { delay, isTemporary, retryDelay } from '../retry.ts'
-import { isNetworkError, noAnswer, type SendOptions } from '../transport.ts'
+import { isNetworkError, noAnswer, randomKey, type SendOptions } from '../transport.ts'
 
-/** How to send a file. */
-export interface FileOptions {
+/** How to upload a file. */
+export interface UploadOptions {
   /** Defaults to the name of the file. */
   name?: string | undefined
+  /** Makes it a voice message: it gets a waveform. */
+  voice?: boolean | undefined
+  /** Makes it a picture of a user or group: an image that is cut to a square and that everybody can see. */
+  picture?: boolean | undefined
+  /** Is called after each part that was uploaded, with bytes. */
+  onProgress?: ((sent: number, total: number) => void) | undefined
+  /** Cancels the upload. */
+  signal?: AbortSignal | undefined
+}
+
+/** How to upload a picture of a user or group. */
+export type PictureOptions = Omit<UploadOptions, 'voice' | 'picture'>
+
+/** How to send a file. When it is cancelled, the message disappears, unless it is already on its way. */
+export interface FileOptions extends Omit<UploadOptions, 'picture'> {
   /** A text that goes with the file. */
   text?: string | undefined
   /** Sends the file as a reply in this thread. */
   parentId?: string | undefined
-  /** Makes it a voice message: it gets a waveform. */
-  voice?: boolean | undefined
-  /** Is called after each part that was uploaded, with bytes. */
-  onProgress?: ((sent: number, total: number) => void) | undefined
-  /** Cancels the upload: the message disappears. Once the message is on its way, it can't be cancelled. */
-  signal?: AbortSignal | undefined
 }
 
 /** A file on its way. It keeps its id, so that the upload continues where it stopped. */
@@ -25,12 +34,29 @@ export interface Upload {
   key: string
   file: Blob
   name: string
-  /** Shows the file until the server has it. Empty on platforms without such URLs. */
-  localUrl: string
-  options: FileOptions
+  options: UploadOptions
   id?: string
   onProgress: (sent: number) => void
 }
+
+export const nameOf = (file: Blob, { name }: UploadOptions) =>
+  name ?? (file as Partial<File>).name ?? 'file'
+
+/** A new upload. */
+export function uploadOf(file: Blob, options: UploadOptions): Upload {
+  const onProgress = (sent: number) => options.onProgress?.(sent, file.size)
+  return { key: randomKey(), file, name: nameOf(file, options), options, onProgress }
+}
+
+/**
+ * Uploads a file, and waits until the server has checked it. Rejects with CLIENT_ERR_FILE_REJECTED if the server refuses
+ * it. `files` is that of a `Loquat` client.
+ */
+export const uploadFile = (
+  files: FilesMethods,
+  file: Blob,
+  options: UploadOptions = {},
+): Promise<StoredFile> => new Uploads(files, {}).send(uploadOf(file, options))
 
 /** Attempts without a new part on the server. */
 const ATTEMPTS = 10
@@ -83,11 +109,11 @@ export class Uploads {
 
   async #begin(upload: Upload): Promise<FileDetails> {
     const { file, name, key, id, options } = upload
-    const { signal, voice } = options
+    const { signal, voice, picture } = options
     if (id !== undefined) return this.#files.get(id, { signal })
     const mimeType = file.type.split(';')[0] || 'application/octet-stream'
     const created = await this.#files.create(
-      { name, size: file.size, mimeType, ...(voice && { voice }) },
+      { name, size: file.size, mimeType, ...(voice && { voice }), ...(picture && { picture }) },
       { signal, idempotencyKey: key },
     )
     upload.id = created.id

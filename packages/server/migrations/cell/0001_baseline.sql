@@ -398,6 +398,8 @@ create table users (
   name text not null,
   name_key text collate "C" not null generated always as (fold_name(name)) stored,
   avatar text,
+  -- The file that `avatar` shows, if it is one of ours.
+  avatar_file text collate "C",
   link text,
   role text collate "C" not null,
   status_message text,
@@ -494,6 +496,8 @@ create table groups (
   -- argon2id; only groups with a password have one.
   password_hash text,
   icon text,
+  -- The file that `icon` shows, if it is one of ours.
+  icon_file text collate "C",
   description text,
   -- A member with the scope `admin`, or app_system, which isn't a member.
   owner text collate "C" not null,
@@ -991,13 +995,15 @@ create table files (
   stored bigint not null,
   part_size int not null,
   voice boolean not null default false,
+  -- A picture of a user or group. Its square thumbnail is public.
+  picture boolean not null default false,
   sha256 bytea,
   reason text,
   -- Dimensions, duration, preview and thumbnails, as far as the file has them.
   details jsonb,
-  -- The number of messages that refer to it.
+  -- The number of messages, users and groups that refer to it.
   refs int not null default 0,
-  -- When the sweep deletes it. Null while messages refer to it.
+  -- When the sweep deletes it. Null while anything refers to it.
   expires_at timestamptz,
   -- Until then, somebody can still upload parts. Null once what was uploaded is deleted.
   upload_ends_at timestamptz,

@@ -5,6 +5,7 @@ export type GroupRow = Omit<
   CellRows['groups'],
   | 'app_no'
   | 'name_key'
+  | 'icon_file'
   | 'password_hash'
   | 'permissions'
   | 'removed_at'

@@ -6,6 +6,7 @@ import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { listOf } from '../../shared/lists.ts'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
+import { PictureField } from '../../shared/picture-field.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { GROUP_TYPES } from './filters.ts'
 import { refusedOf } from './refused.ts'
@@ -113,13 +114,7 @@ export function GroupForm({ group, onDone }: { group?: Group; onDone: () => void
         />
       )}
       <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
-      <Field
-        label="Icon"
-        hint="URL of an image."
-        required={false}
-        value={icon}
-        onChange={setIcon}
-      />
+      <PictureField label="Icon" value={icon} onChange={setIcon} />
       <Field
         label="Tags"
         hint="Separate tags with commas."

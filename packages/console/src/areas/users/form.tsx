@@ -5,6 +5,7 @@ import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { listOf } from '../../shared/lists.ts'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
+import { PictureField } from '../../shared/picture-field.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
 /** Creates a user, or edits the given one. */
@@ -71,13 +72,7 @@ export function UserForm({ user, onDone }: { user?: User; onDone: () => void }) 
       )}
       <Field label="Name" value={name} onChange={setName} />
       <Choice label="Role" value={role} options={options} onChange={setRole} />
-      <Field
-        label="Avatar"
-        hint="URL of an image."
-        required={false}
-        value={avatar}
-        onChange={setAvatar}
-      />
+      <PictureField label="Avatar" value={avatar} onChange={setAvatar} />
       <Field
         label="Link"
         hint="URL of a profile page."

@@ -1,5 +1,5 @@
--- Files: what they count, and which messages refer to them.
--- Lock order: the head and the message, if there is one; files by id; file_usage, a user's row before the app's.
+-- Files: what they count, and which messages, users and groups refer to them.
+-- Lock order: the user or group; the head and the message, if there is one; files by id; file_usage, a user's row before the app's.
 
 /*
  * Adds to what an app and its user store. Returns false, and changes nothing of the app, if that is more than
@@ -68,6 +68,43 @@ begin
   perform release_files(p_app_no, array[p_message_id], p_files);
 end $$;
 
+/*
+ * Makes a user or group refer to another picture; null for none. Only pictures that are ready can be referred to. The
+ * sweep deletes the old one if nothing else refers to it.
+ */
+create or replace function replace_picture(p_app_no int, p_old text, p_new text) returns void
+language plpgsql as $$
+declare
+  v_id text;
+begin
+  for v_id in select id from unnest(array[p_old, p_new]) id where id is not null order by id loop
+    if v_id = p_new then
+      update files set refs = refs + 1, expires_at = null
+      where app_no = p_app_no and id = v_id and state = 'ready' and picture;
+      if not found then perform refuse('ERR_FILE_NOT_FOUND', jsonb_build_object('id', v_id)); end if;
+    else
+      update files set refs = refs - 1,
+        expires_at = case when refs = 1 then clock_timestamp() else expires_at end
+      where app_no = p_app_no and id = v_id;
+    end if;
+  end loop;
+end $$;
+
+/* Counts the pictures of users and groups, whatever changes them. The other side of an insert or delete is null. */
+create or replace function count_avatar() returns trigger
+language plpgsql as $$
+begin
+  perform replace_picture(coalesce(new.app_no, old.app_no), old.avatar_file, new.avatar_file);
+  return null;
+end $$;
+
+create or replace function count_icon() returns trigger
+language plpgsql as $$
+begin
+  perform replace_picture(coalesce(new.app_no, old.app_no), old.icon_file, new.icon_file);
+  return null;
+end $$;
+
 /* Deletes a file's row once its bytes are gone, and what it counted. */
 create or replace function remove_file(p_app_no int, p_id text) returns void
 language plpgsql as $$
@@ -79,7 +116,7 @@ begin
 end $$;
 
 /*
- * Takes at most p_limit files away from a removed user. Those that no message refers to expire at once; the others
+ * Takes at most p_limit files away from a removed user. Those that nothing refers to expire at once; the others
  * belong to the app from now on.
  */
 create or replace function release_files_of_user(p_app_no int, p_uid text, p_limit int) returns int

@@ -24,6 +24,16 @@ create or replace trigger update_user_card
 after update of uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata
 on users for each row execute function update_user_card();
 
+-- Most users have no picture of ours, and pay nothing for it.
+create or replace trigger count_avatar_of_inserted after insert on users
+for each row when (new.avatar_file is not null) execute function count_avatar();
+
+create or replace trigger count_avatar_of_updated after update of avatar_file on users
+for each row when (new.avatar_file is distinct from old.avatar_file) execute function count_avatar();
+
+create or replace trigger count_avatar_of_deleted after delete on users
+for each row when (old.avatar_file is not null) execute function count_avatar();
+
 create or replace trigger set_group_card before insert on groups
 for each row execute function set_group_card();
 
@@ -31,6 +41,15 @@ for each row execute function set_group_card();
 create or replace trigger update_group_card
 after update of guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata
 on groups for each row execute function update_group_card();
+
+create or replace trigger count_icon_of_inserted after insert on groups
+for each row when (new.icon_file is not null) execute function count_icon();
+
+create or replace trigger count_icon_of_updated after update of icon_file on groups
+for each row when (new.icon_file is distinct from old.icon_file) execute function count_icon();
+
+create or replace trigger count_icon_of_deleted after delete on groups
+for each row when (old.icon_file is not null) execute function count_icon();
 
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data, pageOf } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
+import { PICTURE_ERRORS } from '../files/pictures.actions.ts'
 import { SEND_ERRORS } from '../messages/errors.ts'
 import { MESSAGE_BYTES, NewMessage, SendAnswer } from '../messages/schema.ts'
 import { Removal, UidParams } from '../users/schema.ts'
@@ -34,6 +35,7 @@ export const botRoutes =
             'ERR_UID_ALREADY_EXISTS',
             'ERR_ROLE_NOT_FOUND',
             'ERR_PLAN_QUOTA_RESTRICTION',
+            ...PICTURE_ERRORS,
           ],
         },
         schema: {

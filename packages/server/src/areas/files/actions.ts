@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
 import { checkFileJob } from './check.job.ts'
 import { refuseForeign } from './policy.ts'
@@ -37,8 +37,10 @@ export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promi
   const driver = driverOf(deps)
   const { app, settings, uid = null } = actor
   const type = file.mimeType.toLowerCase()
-  authorize(actor, { permission: 'sendMessage' }, { mimeTypes: [type] })
-  const { size, voice = false } = file
+  const { size, voice = false, picture = false } = file
+  if (picture && !type.startsWith('image/')) throw badRequest({ mimeType: ['must be an image'] })
+  // What the role may send says nothing about pictures of users and groups.
+  authorize(actor, { permission: 'sendMessage' }, picture ? {} : { mimeTypes: [type] })
   const limit = limitOf(settings, 'limits.fileBytes')
   if (size > limit) throw fail('ERR_FILE_TOO_LARGE', { limit })
   const quota = limitOf(settings, 'limits.storageBytes')
@@ -48,7 +50,7 @@ export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promi
     if (uid !== null) await holdUploader.run(tx, { appNo, uid })
     const row = await insertFile.one(tx, {
       ...{ appNo, id: randomBytes(16).toString('hex'), uid, name: baseName(file.name), type, size },
-      ...{ voice, partSize: partSizeFor(driver, size), seconds: UPLOAD_SECONDS },
+      ...{ voice, picture, partSize: partSizeFor(driver, size), seconds: UPLOAD_SECONDS },
     })
     const { fits } = await countFile.one(tx, { appNo, uid, files: 1, bytes: size, quota })
     if (!fits) throw fail('ERR_STORAGE_FULL', { limit: quota })
@@ -87,7 +89,7 @@ export async function completeFile(deps: Deps, actor: Actor, id: string) {
   })
 }
 
-/** Deletes a file that no message refers to. Its bytes are gone a moment later. */
+/** Deletes a file that nothing refers to. Its bytes are gone a moment later. */
 export async function deleteFile(deps: Deps, actor: Actor, id: string) {
   driverOf(deps)
   const appNo = actor.app.no
@@ -100,7 +102,7 @@ export async function deleteFile(deps: Deps, actor: Actor, id: string) {
 }
 
 /** A file that the actor may change. */
-async function getOwn(
+export async function getOwn(
   actor: Actor,
   id: string,
   db: Executor = actor.app.cell.db,

@@ -30,7 +30,7 @@ export const checkFileJob = defineJob({
       const clamd = clamdOf(deps)
       const found = await inspect(path, {
         ...{ declaredType: row.type, declaredSize: Number(row.size), clamd, folder, signal },
-        ...{ voice: row.voice },
+        ...{ voice: row.voice, square: row.picture },
       })
       signal.throwIfAborted()
       // Storing may move the files.

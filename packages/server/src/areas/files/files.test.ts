@@ -13,9 +13,7 @@ import {
 } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
-import { checked, describe, putParts, readyFile, upload, withFiles } from '../../../test/upload.ts'
-import { enqueue } from '../../platform/jobs/queue.ts'
-import { sweepFilesJob } from './sweep.job.ts'
+import { checked, describe, putParts, readyFile, sweepFiles, upload, withFiles } from '../../../test/upload.ts'
 
 const server = useServer({ roles: ['api', 'worker', 'gateway'] })
 
@@ -26,22 +24,6 @@ async function usage({ cell, no }: TestApp): Promise<Record<string, number[]>> {
   const text = 'select uid, files, bytes from file_usage where app_no = $1'
   const found = await rows<{ uid: string; files: number; bytes: number }>(cell.db, text, [no])
   return Object.fromEntries(found.map(({ uid, files, bytes }) => [uid, [files, bytes]]))
-}
-
-/** Lets the time of the app's files pass that expire at some time. */
-async function sweep({ cell, no }: TestApp): Promise<void> {
-  await rows(
-    cell.db,
-    `update files set expires_at = case when expires_at is not null then now() end,
-       upload_ends_at = case when upload_ends_at is not null then now() end where app_no = $1`,
-    [no],
-  )
-  await cell.db.tx((tx) => enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'test' }))
-  await until('the sweep is over', async () => {
-    const text = `select from files where app_no = $1 and
-      (expires_at <= now() or upload_ends_at <= now() and state <> 'checking')`
-    return (await rows(cell.db, text, [no])).length === 0
-  })
 }
 
 const objectsOf = async (app: TestApp, id: string) =>
@@ -176,7 +158,7 @@ suite('completeFile', () => {
     await putParts(app.fetchFile, file, Buffer.from('Virus'))
     assert.equal(await (await app.fetchFile(links?.file ?? '')).text(), 'Hello')
     await amira.messages.send(withFiles('amira', [file.id]))
-    await sweep(app)
+    await sweepFiles(app)
     assert.deepEqual(await objectsOf(app, file.id), ['body'])
   })
 })
@@ -357,10 +339,10 @@ suite('sendMessage with files', () => {
     const second = await ben.messages.send(withFiles('cleo', [id, id]))
     await refused(amira.files.delete(id), 'ERR_FILE_IN_USE')
     await amira.messages.delete(first.id)
-    await sweep(app)
+    await sweepFiles(app)
     assert.equal((await cleo.files.sign({ ids: [id] })).length, 1)
     await app.client.messages.delete(second.id, { permanent: true })
-    await sweep(app)
+    await sweepFiles(app)
     await refused(amira.files.get(id), 'ERR_FILE_NOT_FOUND')
     assert.deepEqual(await objectsOf(app, id), [])
     assert.deepEqual(await usage(app), { '': [0, 0], amira: [0, 0] })
@@ -376,7 +358,7 @@ suite('sendMessage with files', () => {
     const signed = (await ben.files.sign({ ids: [one, two] })).map((file) => file.id)
     assert.deepEqual(signed, [two])
     await amira.messages.update(id, { data: { text: 'Look' } })
-    await sweep(app)
+    await sweepFiles(app)
     assert.deepEqual([await objectsOf(app, one), await objectsOf(app, two)], [[], ['body']])
   })
 
@@ -398,7 +380,7 @@ suite('sendMessage with files', () => {
       const text = `select from users where app_no = $1 and uid = 'amira'`
       return (await rows(app.cell.db, text, [app.no])).length === 0
     })
-    await sweep(app)
+    await sweepFiles(app)
     assert.deepEqual([await objectsOf(app, own), await objectsOf(app, unused)], [[], []])
     assert.equal((await ben.files.sign({ ids: [own, forwarded] })).length, 1)
     assert.deepEqual(await usage(app), { '': [1, 5] })
@@ -407,7 +389,7 @@ suite('sendMessage with files', () => {
       const text = 'select from groups where app_no = $1'
       return (await rows(app.cell.db, text, [app.no])).length === 0
     })
-    await sweep(app)
+    await sweepFiles(app)
     assert.deepEqual(await usage(app), { '': [0, 0] })
   })
 })
@@ -447,7 +429,7 @@ suite('files that are rejected', () => {
     await refused(amira.messages.send(withFiles('amira', [id])), 'ERR_FILE_NOT_READY')
     await until('its bytes are gone', async () => (await objectsOf(app, id)).length === 0)
     assert.deepEqual(await usage(app), { '': [1, 0], amira: [1, 0] })
-    await sweep(app)
+    await sweepFiles(app)
     assert.deepEqual(await usage(app), { '': [0, 0], amira: [0, 0] })
   })
 
@@ -474,7 +456,7 @@ suite('sweeps of files', () => {
     const pending = await amira.files.create(describe(bytes))
     await putParts(app.fetchFile, pending, bytes)
     const unused = await readyFile(app, amira)
-    await sweep(app)
+    await sweepFiles(app)
     for (const id of [pending.id, unused]) {
       await refused(amira.files.get(id), 'ERR_FILE_NOT_FOUND')
       assert.deepEqual(await objectsOf(app, id), [])

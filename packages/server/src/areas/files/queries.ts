@@ -5,7 +5,7 @@ import { query } from '../../platform/db/query.ts'
 
 export type FileRow = CellRows['files']
 
-const COLUMNS = `f.app_no, f.id, f.uid, f.state, f.name, f.type, f.size, f.stored, f.part_size, f.voice, f.sha256,
+const COLUMNS = `f.app_no, f.id, f.uid, f.state, f.name, f.type, f.size, f.stored, f.part_size, f.voice, f.picture, f.sha256,
   f.reason, f.details, f.refs, f.expires_at, f.upload_ends_at, f.created_at`
 
 interface Key extends Record<string, unknown> {
@@ -27,14 +27,15 @@ export const insertFile = query<
     size: number
     partSize: number
     voice: boolean
+    picture: boolean
     seconds: number
   },
   FileRow
 >(
   'files.insert',
   `insert into files as f
-     (app_no, id, uid, name, type, size, stored, part_size, voice, expires_at, upload_ends_at)
-   values (:appNo, :id, :uid, :name, :type, :size, :size, :partSize, :voice,
+     (app_no, id, uid, name, type, size, stored, part_size, voice, picture, expires_at, upload_ends_at)
+   values (:appNo, :id, :uid, :name, :type, :size, :size, :partSize, :voice, :picture,
      now() + make_interval(secs => :seconds::float8), now() + make_interval(secs => :seconds::float8))
    returning ${COLUMNS}`,
 )
@@ -96,7 +97,7 @@ export const findChecking = query<Key, FileRow & { app_id: string }>(
    where f.app_no = :appNo and f.id = :id and f.state = 'checking'`,
 )
 
-/** Ends the check of a file. A file that no message refers to within a day is deleted. */
+/** Ends the check of a file. A file that nothing refers to within a day is deleted. */
 export const endCheck = query<
   Key & {
     state: 'ready' | 'rejected'
@@ -118,7 +119,7 @@ export const endCheck = query<
    returning ${COLUMNS}, before.stored as stored_before`,
 )
 
-/** Lets nobody refer to the file any more, unless a message does. */
+/** Lets nobody refer to the file any more, unless something does. */
 export const beginRemoval = query<Key, { id: string }>(
   'files.beginRemoval',
   `update files set state = 'deleting', expires_at = clock_timestamp()

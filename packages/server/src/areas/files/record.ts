@@ -1,8 +1,9 @@
 import type { FileRecord } from '@loquat/protocol'
+import type { Config } from '../../config.ts'
 import type { ServedApp } from '../../core/actor.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
 import type { FileRow } from './queries.ts'
-import type { FileDetails, Links, Upload } from './schema.ts'
+import { FILE_ID, type FileDetails, type Links, type Upload } from './schema.ts'
 
 /** How long the URLs for an upload work, and how long an upload may take. */
 export const UPLOAD_SECONDS = 24 * 3_600
@@ -23,6 +24,22 @@ export const urlOf = (id: string) => `/v3/files/${id}`
 /** The id of a file of ours that an attachment refers to. */
 export const idOfUrl = (url: unknown): string | undefined =>
   typeof url === 'string' ? /^\/v3\/files\/([0-9a-f]{32})$/.exec(url)?.[1] : undefined
+
+/** No operation has this path, with or without a version. */
+export const PICTURES_PATH = '/pictures'
+
+type Origins = Pick<Config, 'files' | 'service'>
+
+/** The URL of a picture. It is absolute, because pages show it as it is. */
+export const pictureUrl = ({ files, service }: Origins, appId: string, id: string): string =>
+  new URL(`${PICTURES_PATH}/${appId}/${id}`, files.origin || service.publicUrl).href
+
+/** The id of the app's picture that a URL shows. */
+export function idOfPicture(origins: Origins, appId: string, url: string): string | undefined {
+  const start = pictureUrl(origins, appId, '')
+  const id = url.startsWith(start) ? url.slice(start.length) : ''
+  return FILE_ID.test(id) ? id : undefined
+}
 
 /** The record, which is the same for all readers. */
 export const toFile = (row: FileRow): FileRecord => ({

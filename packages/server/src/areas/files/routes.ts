@@ -116,7 +116,7 @@ export const fileRoutes =
         schema: {
           operationId: 'deleteFile',
           tags,
-          summary: 'Delete a file that no message refers to',
+          summary: 'Delete a file that nothing refers to',
           params: FileParams,
           response: { 200: Acknowledged },
         },

@@ -30,6 +30,12 @@ export const NewFile = Type.Object({
   voice: Type.Optional(
     Type.Boolean({ description: 'A voice message: the file gets a `waveform`. Default: false.' }),
   ),
+  picture: Type.Optional(
+    Type.Boolean({
+      description:
+        'A picture of a user or group: an image that is cut to a square of 256 pixels, which everybody with its URL can see. Default: false.',
+    }),
+  ),
 })
 export type NewFile = Static<typeof NewFile>
 

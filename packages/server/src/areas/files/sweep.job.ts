@@ -7,8 +7,8 @@ import { prefixOf, uploadOf } from './record.ts'
 const BATCH = 100
 
 /**
- * Deletes files that expired: uploads that were never completed or used, rejected ones, and those that no message
- * refers to any more. First nobody can refer to the file, then its bytes go, then its row with what it counts. If the
+ * Deletes files that expired: uploads that were never completed or used, rejected ones, and those that nothing refers
+ * to any more. First nobody can refer to the file, then its bytes go, then its row with what it counts. If the
  * process dies between two of these, the next run goes on.
  */
 export const sweepFilesJob = defineJob({

@@ -17,6 +17,7 @@ import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
+import { pictureOf } from '../files/pictures.actions.ts'
 import { lockUsers } from '../users/queries.ts'
 import { applyMemberLists, uidsOf } from './members.actions.ts'
 import { insertMember } from './members.queries.ts'
@@ -66,7 +67,8 @@ export async function createGroup(
   return write(deps, actor, async (tx) => {
     const users = byUid(await lockUsers.many(tx, { appNo, uids }))
     for (const uid of founders) if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-    await insertAll(tx, appNo, { ...given, type, owner, passwordHash })
+    const { url: icon, file: iconFile } = await pictureOf(deps, actor, { url: given.icon }, tx)
+    await insertAll(tx, appNo, { ...given, type, owner, passwordHash, icon, iconFile })
     await addFounders(tx, actor, guid, founders)
 
     const locked = await lockGroup(tx, actor, guid, uids)
@@ -104,13 +106,20 @@ const shared = (users: Map<string, UserRow>, uids: string[]): Record<string, Use
       .map((row) => [row.uid, toSnapshot(toSharedUser(row))]),
   )
 
-type Fields = NewGroup &
-  Required<Pick<NewGroup, 'type' | 'owner'>> & { passwordHash: string | null }
+/** What the row says instead of what was given. */
+interface Stored {
+  passwordHash: string | null
+  icon: string | null
+  iconFile: string | null
+}
+
+type Fields = Omit<NewGroup, keyof Stored> &
+  Required<Pick<NewGroup, 'type' | 'owner'>> & Stored
 
 async function insertAll(tx: Tx, appNo: number, fields: Fields): Promise<void> {
   const { guid, name, type, owner, passwordHash, tags = [] } = fields
-  const { icon = null, description = null } = fields
-  const texts = { name, type, owner, passwordHash, icon, description, tags }
+  const { icon, iconFile, description = null } = fields
+  const texts = { name, type, owner, passwordHash, icon, iconFile, description, tags }
   const row = await insertGroup.maybeOne(tx, {
     appNo,
     guid,
@@ -173,7 +182,10 @@ export async function updateGroup(
     checkType(locked, fields)
     const edited = !isEmpty(fields)
     const given = owner !== undefined && owner !== locked.group.owner
-    if (edited) await updateFields(tx, locked, fields, { passwordHash, unset })
+    const wanted = { url: fields.icon, current: async () => locked.group.icon }
+    const { url: icon, file: iconFile } = await pictureOf(deps, actor, wanted, tx)
+    const stored = { passwordHash, icon, iconFile }
+    if (edited) await updateFields(tx, locked, fields, { ...stored, unset })
     const messages = given ? await transferOwnership(tx, locked, owner) : []
 
     const { group, seen } = await show(tx, actor, guid)
@@ -208,13 +220,13 @@ async function updateFields(
   tx: Tx,
   { actor, group: { guid } }: LockedGroup,
   changes: GroupChanges,
-  made: { passwordHash: string | null; unset: string[] },
+  made: Stored & { unset: string[] },
 ): Promise<void> {
-  const { name = null, type = null, icon = null, description = null, tags = null } = changes
+  const { name = null, type = null, description = null, tags = null } = changes
   await updateGroupRow.run(tx, {
     appNo: actor.app.no,
     guid,
-    ...{ name, type, icon, description, tags, ...made },
+    ...{ name, type, description, tags, ...made },
     metadata: json(changes.metadata),
     by: actor.uid ?? SYSTEM_UID,
   })

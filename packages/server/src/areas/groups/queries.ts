@@ -70,6 +70,7 @@ export const insertGroup = query<
     type: GroupType
     passwordHash: string | null
     icon: string | null
+    iconFile: string | null
     description: string | null
     owner: string
     metadata: string | null
@@ -79,10 +80,10 @@ export const insertGroup = query<
 >(
   'groups.insert',
   `insert into groups
-     (app_no, guid, name, type, password_hash, icon, description, owner, metadata, tags)
+     (app_no, guid, name, type, password_hash, icon, icon_file, description, owner, metadata, tags)
    values
-     (:appNo, :guid, :name, :type, :passwordHash, :icon, :description, :owner, :metadata::jsonb,
-      :tags::text[])
+     (:appNo, :guid, :name, :type, :passwordHash, :icon, :iconFile, :description, :owner,
+      :metadata::jsonb, :tags::text[])
    on conflict do nothing
    returning guid`,
 )
@@ -100,6 +101,7 @@ export const updateGroupRow = query<
     type: GroupType | null
     passwordHash: string | null
     icon: string | null
+    iconFile: string | null
     description: string | null
     metadata: string | null
     tags: string[] | null
@@ -114,6 +116,8 @@ export const updateGroupRow = query<
      password_hash = case when coalesce(:type, type) = 'password'
        then coalesce(:passwordHash, password_hash) end,
      icon = case when 'icon' = any(:unset::text[]) then null else coalesce(:icon, icon) end,
+     icon_file = case when 'icon' = any(:unset) or :icon is not null then :iconFile
+       else icon_file end,
      description = case when 'description' = any(:unset) then null
        else coalesce(:description, description) end,
      metadata = case when 'metadata' = any(:unset) then null

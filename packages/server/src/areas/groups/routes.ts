@@ -7,6 +7,7 @@ import type { Access } from '../../gate/plugin.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
+import { PICTURE_ERRORS } from '../files/pictures.actions.ts'
 import { createGroup, deleteGroup, updateGroup } from './actions.ts'
 import { type ActingUser, joinGroup, leaveGroup } from './join.actions.ts'
 import { transferGroup } from './owner.actions.ts'
@@ -56,6 +57,7 @@ export const groupRoutes =
             'ERR_EMPTY_GROUP_PASS',
             'ERR_UID_NOT_FOUND',
             ...CEILINGS,
+            ...PICTURE_ERRORS,
           ],
         },
         schema: {
@@ -125,6 +127,7 @@ export const groupRoutes =
               'ERR_PERMISSION_DENIED',
             ] as const),
             ...CEILINGS,
+            ...PICTURE_ERRORS,
           ),
         },
         schema: {

@@ -6,10 +6,10 @@ import {
   Name,
   Nullable,
   PageQuery,
+  PictureUrl,
   Tags,
   Text,
   Unset,
-  Url,
 } from '../../platform/http/schemas.ts'
 import { MemberLists, MemberOutcomes } from './members.schema.ts'
 
@@ -26,7 +26,9 @@ const fields = {
     description:
       'Password of a group of type `password`; ignored for other types. It is never returned.',
   }),
-  icon: Url('URL of a picture.'),
+  icon: PictureUrl(
+    'URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`.',
+  ),
   description: Text(255, 'Description of the group.'),
   metadata: Metadata(METADATA_BYTES, 'Your own data, as an object.'),
   tags: Tags('Up to 25 tags.'),

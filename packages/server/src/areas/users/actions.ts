@@ -10,6 +10,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
+import { pictureOf } from '../files/pictures.actions.ts'
 import { removePresence } from '../presence/queries.ts'
 import { holdRole } from '../roles/queries.ts'
 import {
@@ -40,10 +41,11 @@ export async function addUser(
 ): Promise<CreatedUser> {
   const appNo = actor.app.no
   const { uid, name, role = 'default', tags = [], withAuthToken = false } = user
-  const { avatar = null, link = null, statusMessage = null } = user
+  const { link = null, statusMessage = null } = user
   const metadata = user.metadata ? JSON.stringify(user.metadata) : null
   await checkRole(tx, appNo, role)
-  const fields = { name, avatar, link, role, statusMessage, metadata, tags, bot }
+  const { url: avatar, file: avatarFile } = await pictureOf(deps, actor, { url: user.avatar }, tx)
+  const fields = { name, avatar, avatarFile, link, role, statusMessage, metadata, tags, bot }
   const row =
     uid === SYSTEM_UID ? undefined : await insertUser.maybeOne(tx, { appNo, uid, ...fields })
   if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
@@ -62,15 +64,19 @@ export function updateUser(
   const appNo = actor.app.no
   if (actor.kind === 'user') checkOwnChanges(changes)
   const unset = readUnset(changes)
-  const { name = null, avatar = null, link = null, role = null } = changes
+  const { name = null, link = null, role = null } = changes
   const { statusMessage = null, tags = null, metadata } = changes
-  const fields = { name, avatar, link, role, statusMessage, tags }
+  const fields = { name, link, role, statusMessage, tags }
   const data = metadata ? JSON.stringify(metadata) : null
   return write(deps, actor, async (tx) => {
     if (role) await checkRole(tx, appNo, role)
+    const current = async () => (await findUser.maybeOne(tx, { appNo, uid }))?.avatar
+    const wanted = { url: changes.avatar, current }
+    const { url: avatar, file: avatarFile } = await pictureOf(deps, actor, wanted, tx)
+    const picture = { avatar, avatarFile }
     const row = isEmpty(changes)
       ? await findUser.maybeOne(tx, { appNo, uid })
-      : await updateUserRow.maybeOne(tx, { appNo, uid, ...fields, metadata: data, unset })
+      : await updateUserRow.maybeOne(tx, { appNo, uid, ...fields, ...picture, metadata: data, unset })
     if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
     return withTags(toUser(row), row)

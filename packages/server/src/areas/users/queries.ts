@@ -89,6 +89,7 @@ export const insertUser = query<
     uid: string
     name: string
     avatar: string | null
+    avatarFile: string | null
     link: string | null
     role: string
     statusMessage: string | null
@@ -100,9 +101,9 @@ export const insertUser = query<
 >(
   'users.insert',
   `insert into users
-     (app_no, uid, name, avatar, link, role, status_message, metadata, tags, bot)
+     (app_no, uid, name, avatar, avatar_file, link, role, status_message, metadata, tags, bot)
    values
-     (:appNo, :uid, :name, :avatar, :link, :role, :statusMessage, :metadata::jsonb, :tags::text[],
+     (:appNo, :uid, :name, :avatar, :avatarFile, :link, :role, :statusMessage, :metadata::jsonb, :tags::text[],
       :bot)
    on conflict do nothing
    returning ${USER_COLUMNS}`,
@@ -115,6 +116,7 @@ export const updateUserRow = query<
     uid: string
     name: string | null
     avatar: string | null
+    avatarFile: string | null
     link: string | null
     role: string | null
     statusMessage: string | null
@@ -128,6 +130,8 @@ export const updateUserRow = query<
   `update users set
      name = coalesce(:name, name),
      avatar = case when 'avatar' = any(:unset::text[]) then null else coalesce(:avatar, avatar) end,
+     avatar_file = case when 'avatar' = any(:unset) or :avatar is not null then :avatarFile
+       else avatar_file end,
      link = case when 'link' = any(:unset) then null else coalesce(:link, link) end,
      role = coalesce(:role, role),
      status_message = case when 'statusMessage' = any(:unset) then null

@@ -8,6 +8,7 @@ import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
+import { PICTURE_ERRORS } from '../files/pictures.actions.ts'
 import { createUser, deactivateUsers, deleteUser, reactivateUsers, updateUser } from './actions.ts'
 import { countUsers } from './count.ts'
 import { checkProfile, filterFor, pageOfUsers } from './page.ts'
@@ -43,7 +44,7 @@ export const userRoutes =
     app.post(
       '/users',
       {
-        config: { ...core, errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND'] },
+        config: { ...core, errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND', ...PICTURE_ERRORS] },
         schema: {
           operationId: 'createUser',
           tags,
@@ -162,7 +163,7 @@ export const userRoutes =
           ...access,
           feature: 'updateAuthToken',
           users: 'self',
-          errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'],
+          errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND', ...PICTURE_ERRORS],
         },
         schema: {
           operationId: 'updateUser',

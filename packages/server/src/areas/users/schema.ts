@@ -6,6 +6,7 @@ import {
   Name,
   Nullable,
   PageQuery,
+  PictureUrl,
   Tags,
   Text,
   Unset,
@@ -17,7 +18,9 @@ const METADATA_BYTES = 5_120
 
 const fields = {
   name: Name(100, 'Display name.'),
-  avatar: Url('URL of a picture.'),
+  avatar: PictureUrl(
+    'URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`.',
+  ),
   link: Url('URL of a profile page.'),
   role: RoleId,
   statusMessage: Text(255, "The user's status message."),

@@ -34,7 +34,7 @@ export const cellTables = {
   moderation_rules: { moves: 'replicated', exported: 'settings', service: ALL, people: 'filters', plain: 'app_no rule_id revision active name description enabled action conditions created_at updated_at' },
   keyword_lists: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no list_id revision name description category from_file entries created_at updated_at' },
   flag_reasons: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no reason_id name description created_at updated_at' },
-  users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no role created_at updated_at deactivated_at removed_at bot' },
+  users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no avatar_file role created_at updated_at deactivated_at removed_at bot' },
   friends: { moves: 'replicated', exported: 'friends', service: ADD_REMOVE, people: 'uid friend_uid', plain: 'app_no created_at' },
   blocks: { moves: 'replicated', exported: 'blocks', service: ADD_REMOVE, people: 'uid blocked_uid', plain: 'app_no created_at' },
   totals: { moves: 'replicated', service: ALL, plain: 'app_no what shard total' },
@@ -42,7 +42,7 @@ export const cellTables = {
   presence: { moves: 'drained', service: ALL, people: 'uid', personal: 'name_key', plain: 'app_no gateways' },
 
   // Groups, conversations and messages.
-  groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type permissions members_count created_at updated_at created_second changed_second removed_at' },
+  groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type icon_file permissions members_count created_at updated_at created_second changed_second removed_at' },
   bans: { moves: 'replicated', exported: 'bans', service: ADD_REMOVE, people: 'uid', plain: 'app_no guid scope joined_at banned_at' },
   former_members: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no conversation guid at' },
   conversations: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'one other shown_sender', personal: 'shown_data', plain: 'app_no no kind last_id shown_id shown_muid delivered_at read_at created_second updated_second updated_before stored removed counted hidden purged_id purging blocked_one blocked_other' },
@@ -67,7 +67,7 @@ export const cellTables = {
   saves: { moves: 'replicated', exported: 'saves', service: ADD_REMOVE, people: 'uid', plain: 'app_no message_id saved_at' },
 
   // Files. Their bytes are in a store of the region, and stay there when the app moves to another cell of it.
-  files: { moves: 'replicated', exported: 'files', service: ALL, people: 'uid', personal: 'name details sha256', plain: 'app_no id state type size stored part_size voice reason refs expires_at upload_ends_at created_at' },
+  files: { moves: 'replicated', exported: 'files', service: ALL, people: 'uid', personal: 'name details sha256', plain: 'app_no id state type size stored part_size voice picture reason refs expires_at upload_ends_at created_at' },
   file_references: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no message_id file_id' },
   file_usage: { moves: 'replicated', exported: 'usage', service: ALL, people: 'uid', plain: 'app_no files bytes' },
 

@@ -1,5 +1,7 @@
 /** Where the bytes of files are: an S3-compatible bucket, or a folder. Knows objects by their keys, nothing else. */
 
+import type { Readable } from 'node:stream'
+
 /** What a signed URL lets somebody upload: exactly this many bytes of this type. */
 export interface Upload {
   size: number
@@ -23,6 +25,8 @@ export interface FileDriver {
   uploadUrl(key: string, upload: Upload): Promise<string>
   /** A URL for GET requests. */
   downloadUrl(key: string, download: Download): Promise<string>
+  /** Reads an object, if it exists. */
+  open(key: string): Promise<{ size: number; body: Readable } | undefined>
   /** The sizes of all objects whose keys begin with `prefix/`. */
   list(prefix: string): Promise<Map<string, number>>
   /** Writes these objects, one after the other, into a new file. Later uploads don't change it. */

@@ -1,6 +1,6 @@
 /**
  * Serves the folder of files by signed URLs. The URL is the credential: nothing here looks at an app, a user or the
- * database. Nothing that a browser gets from here can act for the origin: it is only saved, or shown in a sandbox.
+ * database.
  */
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -8,14 +8,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest, fail, noAccess } from '../http/fail.ts'
 import { headersOf } from './driver.ts'
 import { type Claims, FOLDER_PATH, type FolderDriver, isKey } from './folder.ts'
+import { SAFE_HEADERS } from './headers.ts'
 
 const HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "sandbox; default-src 'none'",
-  'cross-origin-resource-policy': 'cross-origin',
-  'referrer-policy': 'no-referrer',
-  // Pages of any origin may use a URL that somebody gave them.
-  'access-control-allow-origin': '*',
+  ...SAFE_HEADERS,
   'access-control-expose-headers': 'content-length, content-range, accept-ranges',
 }
 /** A signed URL lives for five minutes. */

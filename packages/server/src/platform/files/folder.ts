@@ -60,6 +60,11 @@ export class FolderDriver implements FileDriver {
     return known && Number(claims.expires) * 1_000 > Date.now() ? claims : undefined
   }
 
+  async open(key: string) {
+    const found = await this.find(key)
+    return found && { size: found.size, body: createReadStream(found.path) }
+  }
+
   async list(prefix: string): Promise<Map<string, number>> {
     const root = this.#pathOf(prefix)
     const found = await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing([]))

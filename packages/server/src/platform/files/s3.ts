@@ -8,6 +8,7 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   ListObjectsV2Command,
+  NoSuchKey,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
@@ -75,6 +76,15 @@ export class S3Driver implements FileDriver {
       ResponseCacheControl: 'private, max-age=300, immutable',
     })
     return getSignedUrl(this.#client, command, { expiresIn: seconds })
+  }
+
+  async open(key: string) {
+    const get = new GetObjectCommand({ Bucket: this.#bucket, Key: key })
+    const found = await this.#client.send(get).catch((error) => {
+      if (error instanceof NoSuchKey) return undefined
+      throw error
+    })
+    return found && { size: found.ContentLength ?? 0, body: found.Body as Readable }
   }
 
   async list(prefix: string): Promise<Map<string, number>> {

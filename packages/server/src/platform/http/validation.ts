@@ -61,8 +61,14 @@ function newAjv(): Ajv {
   ajv.addKeyword({
     keyword: 'x-url',
     type: 'string',
-    validate: (_on: boolean, text: string) => /^https?:/i.test(text) && URL.canParse(text),
-    error: { message: 'must be a URL that starts with https:// or http://' },
+    // The value true, or the start of paths that are accepted too.
+    validate: (also: string | boolean, text: string) =>
+      (typeof also === 'string' && text.startsWith(also)) ||
+      (/^https?:/i.test(text) && URL.canParse(text)),
+    error: {
+      message: ({ schema }) =>
+        `must be a URL that starts with https:// or http://${typeof schema === 'string' ? `, or a path that starts with ${schema}` : ''}`,
+    },
   })
   ajv.addKeyword({
     keyword: 'x-maxBytes',

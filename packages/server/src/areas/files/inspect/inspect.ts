@@ -17,7 +17,7 @@ export interface InspectOptions {
   clamd?: Clamd | undefined
   /** For rewritten images and thumbnails. The caller deletes it. */
   folder: string
-  /** Adds a square thumbnail, for avatars and icons. */
+  /** Adds a square thumbnail, for avatars and icons. Nothing but an image has one. */
   square?: boolean
   /** Adds a waveform. */
   voice?: boolean

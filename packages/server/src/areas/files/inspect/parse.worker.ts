@@ -7,7 +7,7 @@ import { isAccepted, isImage, isMedia } from './types.ts'
 
 async function parse({ path, declaredType, size, ...options }: Task): Promise<Parsed | Reason> {
   const type = await sniff(path)
-  if (!isAccepted(declaredType, type)) return 'type'
+  if (!isAccepted(declaredType, type) || (options.square && !isImage(type))) return 'type'
   if (isImage(type)) {
     const { readImage } = await import('./image.ts')
     return readImage(path, { type, size, ...options })
