@@ -83,6 +83,12 @@ export const errors = {
     message: 'The file "{id}" was not uploaded as a picture. Upload it with `picture`.',
     when: 'A user or group refers to a file that was created without `picture`.',
   },
+  ERR_FILE_REJECTED: {
+    status: 400,
+    retry: false,
+    message: 'The file was rejected: {reason}.',
+    when: 'The check of a file that came with a message refused it. `docs/file-inspection.md` lists the reasons.',
+  },
   ERR_FILE_IN_USE: {
     status: 409,
     retry: false,

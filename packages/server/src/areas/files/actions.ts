@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { FileRecord } from '@loquat/protocol'
 import { authorize } from '../../core/access/authorize.ts'
 import { shownTo } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
@@ -35,6 +36,21 @@ export function driverOf({ files }: Pick<Deps, 'files'>): FileDriver {
 /** Reserves the space of a file and says where to upload it. */
 export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promise<FileDetails> {
   const driver = driverOf(deps)
+  const id = randomBytes(16).toString('hex')
+  const row = await reserveFile(deps, actor, file, {
+    id,
+    partSize: partSizeFor(driver, file.size),
+  })
+  return detailsOf(driver, actor.app, row)
+}
+
+/** Reserves the space of a file. One that has this id already is returned as it is. */
+export async function reserveFile(
+  deps: Deps,
+  actor: Actor,
+  file: NewFile,
+  { id: wanted, partSize }: { id: string; partSize: number },
+): Promise<FileRow> {
   const { app, settings, uid = null } = actor
   const type = file.mimeType.toLowerCase()
   const { size, voice = false, picture = false } = file
@@ -48,15 +64,16 @@ export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promi
   // A retry gets the first answer's file, with URLs of its own.
   const { id } = await write(deps, actor, async (tx) => {
     if (uid !== null) await holdUploader.run(tx, { appNo, uid })
-    const row = await insertFile.one(tx, {
-      ...{ appNo, id: randomBytes(16).toString('hex'), uid, name: baseName(file.name), type, size },
-      ...{ voice, picture, partSize: partSizeFor(driver, size), seconds: UPLOAD_SECONDS },
+    const row = await insertFile.maybeOne(tx, {
+      ...{ appNo, id: wanted, uid, name: baseName(file.name), type, size },
+      ...{ voice, picture, partSize, seconds: UPLOAD_SECONDS },
     })
+    if (!row) return { id: wanted }
     const { fits } = await countFile.one(tx, { appNo, uid, files: 1, bytes: size, quota })
     if (!fits) throw fail('ERR_STORAGE_FULL', { limit: quota })
     return { id: row.id }
   })
-  return detailsOf(driver, app, await getOwn(actor, id))
+  return getOwn(actor, id)
 }
 
 /** A large file has larger parts, so that there are never more than 1,000. */
@@ -81,10 +98,16 @@ export async function completeFile(deps: Deps, actor: Actor, id: string) {
     const parts = missing.map(({ number }) => String(number))
     throw fail('ERR_FILE_NOT_UPLOADED', {}, { details: { parts } })
   }
+  return beginFileCheck(deps, actor, id)
+}
+
+/** Lets a worker check a file whose parts are all there. */
+export function beginFileCheck(deps: Deps, actor: Actor, id: string): Promise<FileRecord> {
+  const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const row = await beginCheck.maybeOne(tx, { appNo: app.no, id })
+    const row = await beginCheck.maybeOne(tx, { appNo, id })
     if (!row) return toFile(await getOwn(actor, id, tx))
-    await enqueue(tx, app.no, checkFileJob, { id })
+    await enqueue(tx, appNo, checkFileJob, { id })
     return toFile(row)
   })
 }

@@ -13,7 +13,15 @@ import {
 } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
-import { checked, describe, putParts, readyFile, sweepFiles, upload, withFiles } from '../../../test/upload.ts'
+import {
+  checked,
+  describe,
+  putParts,
+  readyFile,
+  sweepFiles,
+  upload,
+  withFiles,
+} from '../../../test/upload.ts'
 
 const server = useServer({ roles: ['api', 'worker', 'gateway'] })
 

@@ -23,7 +23,7 @@ export function addPictures(
   app.get<{ Params: { appId: string; id: string } }>(
     `${PICTURES_PATH}/:appId/:id`,
     { schema: { hide: true } },
-    async ({ params: { appId, id }, headers, method }, reply) => {
+    async ({ params: { appId, id }, headers }, reply) => {
       const missing = () => fail('ERR_FILE_NOT_FOUND', { id: id.slice(0, 100) })
       if (!FILE_ID.test(id)) throw missing()
       const found = await directory.find(appId)
@@ -34,10 +34,12 @@ export function addPictures(
       if (!picture) throw missing()
       const etag = `"${id}"`
       reply.headers({ ...SAFE_HEADERS, 'cache-control': CACHE, etag })
-      if (method === 'HEAD' || headers['if-none-match'] === etag) picture.body.destroy()
-      if (headers['if-none-match'] === etag) return reply.code(304).send()
+      if (headers['if-none-match'] === etag) {
+        picture.body.destroy()
+        return reply.code(304).send()
+      }
       reply.headers({ 'content-type': 'image/webp', 'content-length': picture.size })
-      return method === 'HEAD' ? reply.send() : reply.send(picture.body)
+      return reply.send(picture.body)
     },
   )
 }

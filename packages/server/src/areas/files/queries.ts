@@ -19,6 +19,7 @@ export const holdUploader = query<{ appNo: number; uid: string }>(
   'select from users where app_no = :appNo and uid = :uid and removed_at is null for share',
 )
 
+/** No row if the id is taken. */
 export const insertFile = query<
   Key & {
     uid: string | null
@@ -37,6 +38,7 @@ export const insertFile = query<
      (app_no, id, uid, name, type, size, stored, part_size, voice, picture, expires_at, upload_ends_at)
    values (:appNo, :id, :uid, :name, :type, :size, :size, :partSize, :voice, :picture,
      now() + make_interval(secs => :seconds::float8), now() + make_interval(secs => :seconds::float8))
+   on conflict do nothing
    returning ${COLUMNS}`,
 )
 

@@ -8,6 +8,9 @@ const FILES = 100
 /** 32 hexadecimal characters. */
 export const FILE_ID = /^[0-9a-f]{32}$/
 
+/** A type without parameters. */
+export const MIME_TYPE = /^[A-Za-z0-9][A-Za-z0-9.+-]*\/[A-Za-z0-9][A-Za-z0-9.+_-]*$/
+
 export const FileParams = Type.Object({
   id: Type.String({ description: 'Id of the file.', maxLength: 100 }),
 })
@@ -24,7 +27,7 @@ export const NewFile = Type.Object({
   }),
   mimeType: Type.String({
     maxLength: 127,
-    pattern: '^[A-Za-z0-9][A-Za-z0-9.+-]*/[A-Za-z0-9][A-Za-z0-9.+_-]*$',
+    pattern: MIME_TYPE.source,
     description: 'The type of the file, without parameters: `image/png`.',
   }),
   voice: Type.Optional(

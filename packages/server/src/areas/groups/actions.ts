@@ -113,8 +113,7 @@ interface Stored {
   iconFile: string | null
 }
 
-type Fields = Omit<NewGroup, keyof Stored> &
-  Required<Pick<NewGroup, 'type' | 'owner'>> & Stored
+type Fields = Omit<NewGroup, keyof Stored> & Required<Pick<NewGroup, 'type' | 'owner'>> & Stored
 
 async function insertAll(tx: Tx, appNo: number, fields: Fields): Promise<void> {
   const { guid, name, type, owner, passwordHash, tags = [] } = fields

@@ -8,6 +8,7 @@ import { sendJson } from '../../platform/http/serialization.ts'
 import { deleteMessage } from './delete.actions.ts'
 import { updateMessage } from './edit.actions.ts'
 import { BLOCK_ERRORS, CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
+import { addForm, FORM_ERRORS, MessageForm } from './form.ts'
 import { markInteractions } from './interactive.actions.ts'
 import {
   Interactions,
@@ -29,10 +30,10 @@ const access: Access = {
 }
 const tags = ['messages']
 
-export const messageRoutes =
+const sendRoute =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    addQueueGauge(deps)
+    await addForm(app, deps)
     app.post(
       '/messages',
       {
@@ -44,18 +45,29 @@ export const messageRoutes =
           scopePermission: 'sendMessage',
           checksUser: true,
           queued: true,
-          errors: SEND_ERRORS,
+          errors: [...SEND_ERRORS, ...FORM_ERRORS],
         },
         schema: {
           operationId: 'sendMessage',
           tags,
           summary: 'Send a message',
+          description:
+            'A server with an API key can send a file with the message, as `multipart/form-data` with the parts `message` and `file`. The message is sent once the file was checked.',
           body: NewMessage,
           response: { 200: SendAnswer },
+          'x-form': MessageForm,
         },
       },
       async ({ actor, body }, reply) => sendJson(reply, await sendMessage(deps, actor, body)),
     )
+  }
+
+export const messageRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    addQueueGauge(deps)
+    // No other operation accepts forms.
+    await app.register(sendRoute(deps))
 
     app.get(
       '/messages/:id',

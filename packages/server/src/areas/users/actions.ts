@@ -76,7 +76,14 @@ export function updateUser(
     const picture = { avatar, avatarFile }
     const row = isEmpty(changes)
       ? await findUser.maybeOne(tx, { appNo, uid })
-      : await updateUserRow.maybeOne(tx, { appNo, uid, ...fields, ...picture, metadata: data, unset })
+      : await updateUserRow.maybeOne(tx, {
+          appNo,
+          uid,
+          ...fields,
+          ...picture,
+          metadata: data,
+          unset,
+        })
     if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
     return withTags(toUser(row), row)

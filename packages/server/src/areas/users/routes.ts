@@ -44,7 +44,10 @@ export const userRoutes =
     app.post(
       '/users',
       {
-        config: { ...core, errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND', ...PICTURE_ERRORS] },
+        config: {
+          ...core,
+          errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND', ...PICTURE_ERRORS],
+        },
         schema: {
           operationId: 'createUser',
           tags,

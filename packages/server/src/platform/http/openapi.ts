@@ -56,6 +56,7 @@ const describeParameters: TransformObject = (given) => {
   const document = given.openapiObject
   for (const path of Object.values(document.paths ?? {})) {
     for (const method of ['get', 'put', 'post', 'patch', 'delete'] as const) {
+      addForm(path?.[method])
       for (const parameter of path?.[method]?.parameters ?? []) {
         if (!('schema' in parameter) || !parameter.schema) continue
         if ('default' in parameter.schema) parameter.required = false
@@ -65,6 +66,17 @@ const describeParameters: TransformObject = (given) => {
     }
   }
   return document
+}
+
+/** A route says with `x-form` that its body can also be a form. */
+function addForm(operation: object | undefined): void {
+  const { 'x-form': schema, requestBody } = (operation ?? {}) as {
+    'x-form'?: object
+    requestBody?: { content: Record<string, object> }
+  }
+  if (!operation || !schema || !requestBody) return
+  requestBody.content['multipart/form-data'] = { schema }
+  Reflect.deleteProperty(operation, 'x-form')
 }
 
 type Document = ReturnType<TransformObject>
