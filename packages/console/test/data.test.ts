@@ -58,6 +58,27 @@ suite('files', () => {
   })
 })
 
+suite('pictures', () => {
+  test('of users are uploaded in the form, and shown', async () => {
+    const { app, page } = await start('/users/amira')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    const photo = Buffer.from(await phonePhoto(600, 400))
+    const file = { name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo }
+    await dialog.getByLabel('Image for avatar').setInputFiles(file)
+    const field = dialog.getByLabel('Avatar', { exact: true })
+    await until('it is uploaded', async () => (await field.inputValue()).startsWith('/v3/files/'))
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved The amira').waitFor()
+    const { avatar = '' } = await app.client.users.get('amira')
+    const picture = page.locator(`img[src="${avatar}"]`)
+    await until('the picture is loaded', () =>
+      picture.evaluate((element) => 'naturalWidth' in element && element.naturalWidth === 256),
+    )
+    await page.context().close()
+  })
+})
+
 suite('users', () => {
   test('can be created, found by keyboard, edited, deactivated and deleted', async () => {
     const { app, page } = await start('/users')

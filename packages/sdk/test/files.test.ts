@@ -4,6 +4,7 @@ import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { phonePhoto } from '../../server/test/media.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
+import { uploadFile } from '../src/index.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const BEN: Target = { type: 'user', id: 'ben' }
@@ -157,5 +158,39 @@ suite('sendFile', () => {
       message: 'The file was rejected: type.',
     })
     assert.equal(messages()[0]?.error?.code, 'CLIENT_ERR_FILE_REJECTED')
+  })
+})
+
+suite('setAvatar', () => {
+  test('uploads a picture that everybody can see, for users and groups', async (t) => {
+    const { app, client } = await newChat(t)
+    const photo = named(new Uint8Array(await phonePhoto(600, 400)), 'me.jpg', 'image/jpeg')
+    const { avatar = '' } = await client.setAvatar(photo)
+    assert.equal((await app.client.users.get('amira')).avatar, avatar)
+    await app.as('amira').groups.create({ guid: 'team', name: 'Team' })
+    const { icon = '' } = await client.setGroupIcon('team', photo)
+    for (const url of [avatar, icon]) {
+      const { headers } = await app.fetchFile(url)
+      assert.equal(headers.get('content-type'), 'image/webp')
+    }
+    await assert.rejects(client.setAvatar(named(new Uint8Array([65]), 'a.png', 'image/png')), {
+      code: 'CLIENT_ERR_FILE_REJECTED',
+    })
+  })
+})
+
+suite('uploadFile', () => {
+  test('uploads a file that a server sends', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    const amira = app.as('amira')
+    const send = withPuts(app, () => undefined)
+    const text = named(new Uint8Array([65]), 'a.txt', 'text/plain')
+    const { url } = await uploadFile(amira.files, text, { fetch: send })
+    const message = await amira.messages.send({
+      ...{ receiver: 'ben', receiverType: 'user', type: 'file' },
+      data: { attachments: [{ url }] },
+    })
+    assert.equal(attachmentOf(message).name, 'a.txt')
   })
 })

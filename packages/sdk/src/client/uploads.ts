@@ -55,8 +55,8 @@ export function uploadOf(file: Blob, options: UploadOptions): Upload {
 export const uploadFile = (
   files: FilesMethods,
   file: Blob,
-  options: UploadOptions = {},
-): Promise<StoredFile> => new Uploads(files, {}).send(uploadOf(file, options))
+  options: UploadOptions & Pick<SendOptions, 'fetch'> = {},
+): Promise<StoredFile> => new Uploads(files, options).send(uploadOf(file, options))
 
 /** Attempts without a new part on the server. */
 const ATTEMPTS = 10
