@@ -218,7 +218,7 @@ export type CheckedGroup = {
   type?: 'public' | 'private' | 'password' | undefined
   /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   icon?: string | undefined
   /** Description of the group. */
   description?: string | undefined
@@ -250,7 +250,7 @@ export type CheckedUser = {
   uid: string
   /** Display name. */
   name: string
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   avatar?: string | undefined
   /** URL of a profile page. */
   link?: string | undefined

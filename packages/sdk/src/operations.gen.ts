@@ -227,7 +227,7 @@ export type CheckedGroup = {
   type?: 'public' | 'private' | 'password' | undefined
   /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   icon?: string | undefined
   /** Description of the group. */
   description?: string | undefined
@@ -259,7 +259,7 @@ export type CheckedUser = {
   uid: string
   /** Display name. */
   name: string
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   avatar?: string | undefined
   /** URL of a profile page. */
   link?: string | undefined
@@ -2684,7 +2684,7 @@ export type CreateUserBody = {
   uid: string
   /** Display name. */
   name: string
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   avatar?: string | undefined
   /** URL of a profile page. */
   link?: string | undefined
@@ -2763,7 +2763,7 @@ export type DeactivateUsersBody = {
 export type UpdateUserBody = {
   /** Display name. */
   name?: string | undefined
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   avatar?: string | null | undefined
   /** URL of a profile page. */
   link?: string | null | undefined
@@ -2809,7 +2809,7 @@ export type CreateBotBody = {
   uid: string
   /** Display name. */
   name: string
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   avatar?: string | undefined
   /** URL of a profile page. */
   link?: string | undefined
@@ -2950,7 +2950,7 @@ export type CreateGroupBody = {
   type?: 'public' | 'private' | 'password' | undefined
   /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   icon?: string | undefined
   /** Description of the group. */
   description?: string | undefined
@@ -3037,7 +3037,7 @@ export type UpdateGroupBody = {
   type?: 'public' | 'private' | 'password' | undefined
   /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** URL of a picture. */
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
   icon?: string | null | undefined
   /** Description of the group. */
   description?: string | null | undefined
@@ -3907,6 +3907,8 @@ export type CreateFileBody = {
   mimeType: string
   /** A voice message: the file gets a `waveform`. Default: false. */
   voice?: boolean | undefined
+  /** A picture of a user or group: an image that is cut to a square of 256 pixels, which everybody with its URL can see. Default: false. */
+  picture?: boolean | undefined
 }
 
 export type SignFilesBody = {
@@ -5794,7 +5796,7 @@ export class FilesMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/files/${segment(id)}` }, options)
   }
 
-  /** Delete a file that no message refers to. */
+  /** Delete a file that nothing refers to. */
   async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: `/v3/files/${segment(id)}` }, options)
   }

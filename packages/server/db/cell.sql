@@ -837,6 +837,7 @@ CREATE TABLE public.users (
     name text NOT NULL,
     name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
     avatar text,
+    avatar_file text COLLATE pg_catalog."C",
     link text,
     role text NOT NULL COLLATE pg_catalog."C",
     status_message text,
@@ -873,6 +874,14 @@ CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RE
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
 
+CREATE FUNCTION public.count_avatar() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform replace_picture(coalesce(new.app_no, old.app_no), old.avatar_file, new.avatar_file);
+  return null;
+end $$;
+
 CREATE FUNCTION public.count_file(p_app_no integer, p_uid text, p_files integer, p_bytes bigint, p_quota bigint DEFAULT NULL::bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -885,6 +894,14 @@ begin
   on conflict (app_no, uid) do update set files = u.files + excluded.files, bytes = u.bytes + excluded.bytes;
   return p_quota is null or (
     select bytes <= p_quota from file_usage where app_no = p_app_no and uid = '');
+end $$;
+
+CREATE FUNCTION public.count_icon() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform replace_picture(coalesce(new.app_no, old.app_no), old.icon_file, new.icon_file);
+  return null;
 end $$;
 
 CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_change integer) RETURNS void
@@ -1262,6 +1279,7 @@ CREATE TABLE public.groups (
     type text NOT NULL,
     password_hash text,
     icon text,
+    icon_file text COLLATE pg_catalog."C",
     description text,
     owner text NOT NULL COLLATE pg_catalog."C",
     permissions jsonb,
@@ -2248,6 +2266,25 @@ begin
   -- New ones first: files that are released expire at once.
   perform refer_files(p_app_no, p_message_id, v_new);
   perform release_files(p_app_no, array[p_message_id], p_files);
+end $$;
+
+CREATE FUNCTION public.replace_picture(p_app_no integer, p_old text, p_new text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id text;
+begin
+  for v_id in select id from unnest(array[p_old, p_new]) id where id is not null order by id loop
+    if v_id = p_new then
+      update files set refs = refs + 1, expires_at = null
+      where app_no = p_app_no and id = v_id and state = 'ready' and picture;
+      if not found then perform refuse('ERR_FILE_NOT_FOUND', jsonb_build_object('id', v_id)); end if;
+    else
+      update files set refs = refs - 1,
+        expires_at = case when refs = 1 then clock_timestamp() else expires_at end
+      where app_no = p_app_no and id = v_id;
+    end if;
+  end loop;
 end $$;
 
 CREATE FUNCTION public.restore_message(p_app_no integer, p_id bigint, OUT message jsonb, OUT conversation bigint) RETURNS record
@@ -3754,6 +3791,7 @@ CREATE TABLE public.files (
     stored bigint NOT NULL,
     part_size integer NOT NULL,
     voice boolean DEFAULT false NOT NULL,
+    picture boolean DEFAULT false NOT NULL,
     sha256 bytea,
     reason text,
     details jsonb,
@@ -4686,6 +4724,18 @@ CREATE INDEX webhooks_receipts ON public.webhooks USING btree (app_no) WHERE ((N
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
+
+CREATE TRIGGER count_avatar_of_deleted AFTER DELETE ON public.users FOR EACH ROW WHEN ((old.avatar_file IS NOT NULL)) EXECUTE FUNCTION public.count_avatar();
+
+CREATE TRIGGER count_avatar_of_inserted AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.avatar_file IS NOT NULL)) EXECUTE FUNCTION public.count_avatar();
+
+CREATE TRIGGER count_avatar_of_updated AFTER UPDATE OF avatar_file ON public.users FOR EACH ROW WHEN ((new.avatar_file IS DISTINCT FROM old.avatar_file)) EXECUTE FUNCTION public.count_avatar();
+
+CREATE TRIGGER count_icon_of_deleted AFTER DELETE ON public.groups FOR EACH ROW WHEN ((old.icon_file IS NOT NULL)) EXECUTE FUNCTION public.count_icon();
+
+CREATE TRIGGER count_icon_of_inserted AFTER INSERT ON public.groups FOR EACH ROW WHEN ((new.icon_file IS NOT NULL)) EXECUTE FUNCTION public.count_icon();
+
+CREATE TRIGGER count_icon_of_updated AFTER UPDATE OF icon_file ON public.groups FOR EACH ROW WHEN ((new.icon_file IS DISTINCT FROM old.icon_file)) EXECUTE FUNCTION public.count_icon();
 
 CREATE TRIGGER forget_copies_of_deleted AFTER DELETE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
 

@@ -261,6 +261,7 @@ export interface CellRows {
     stored: number
     part_size: number
     voice: boolean
+    picture: boolean
     sha256: Buffer | null
     reason: string | null
     details: unknown | null
@@ -316,6 +317,7 @@ export interface CellRows {
     type: string
     password_hash: string | null
     icon: string | null
+    icon_file: string | null
     description: string | null
     owner: string
     permissions: unknown | null
@@ -706,6 +708,7 @@ export interface CellRows {
     name: string
     name_key: string
     avatar: string | null
+    avatar_file: string | null
     link: string | null
     role: string
     status_message: string | null

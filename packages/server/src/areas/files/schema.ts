@@ -15,6 +15,14 @@ export const FileParams = Type.Object({
   id: Type.String({ description: 'Id of the file.', maxLength: 100 }),
 })
 
+/** A field for the picture of a user or group: a URL, or the path of a file of ours. */
+export const PictureUrl = Type.String({
+  maxLength: 3000,
+  'x-url': '/v3/files/',
+  description:
+    'URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`.',
+})
+
 export const NewFile = Type.Object({
   name: Type.String({
     'x-maxCharacters': 255,

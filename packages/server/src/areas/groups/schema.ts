@@ -6,11 +6,11 @@ import {
   Name,
   Nullable,
   PageQuery,
-  PictureUrl,
   Tags,
   Text,
   Unset,
 } from '../../platform/http/schemas.ts'
+import { PictureUrl } from '../files/schema.ts'
 import { MemberLists, MemberOutcomes } from './members.schema.ts'
 
 const METADATA_BYTES = 5_120
@@ -26,9 +26,7 @@ const fields = {
     description:
       'Password of a group of type `password`; ignored for other types. It is never returned.',
   }),
-  icon: PictureUrl(
-    'URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`.',
-  ),
+  icon: PictureUrl,
   description: Text(255, 'Description of the group.'),
   metadata: Metadata(METADATA_BYTES, 'Your own data, as an object.'),
   tags: Tags('Up to 25 tags.'),

@@ -6,21 +6,19 @@ import {
   Name,
   Nullable,
   PageQuery,
-  PictureUrl,
   Tags,
   Text,
   Unset,
   Url,
 } from '../../platform/http/schemas.ts'
+import { PictureUrl } from '../files/schema.ts'
 import { RoleId } from '../roles/schema.ts'
 
 const METADATA_BYTES = 5_120
 
 const fields = {
   name: Name(100, 'Display name.'),
-  avatar: PictureUrl(
-    'URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`.',
-  ),
+  avatar: PictureUrl,
   link: Url('URL of a profile page.'),
   role: RoleId,
   statusMessage: Text(255, "The user's status message."),

@@ -29,10 +29,6 @@ export const Text = (max: number, description: string) =>
 export const Url = (description: string) =>
   Type.String({ maxLength: 3000, 'x-url': true, description })
 
-/** The same, or the path of a file of ours. */
-export const PictureUrl = (description: string) =>
-  Type.String({ maxLength: 3000, 'x-url': '/v3/files/', description })
-
 /** Any JSON object of the caller. */
 export const Metadata = (maxBytes: number, description: string) =>
   ByName(Type.Unknown(), { 'x-maxBytes': maxBytes, description })
