@@ -56,6 +56,8 @@ suite('configuration', () => {
       push: {
         apnsUrl: 'https://api.push.apple.com',
         apnsSandboxUrl: 'https://api.sandbox.push.apple.com',
+        fcmUrl: 'https://fcm.googleapis.com',
+        googleTokenUrl: 'https://oauth2.googleapis.com',
       },
       http: {
         host: '127.0.0.1',

@@ -404,6 +404,14 @@ export const options = {
       default: 'https://api.sandbox.push.apple.com',
       description: "Apple's push service for development builds.",
     }),
+    fcmUrl: origin('LOQUAT_FCM_URL', {
+      default: 'https://fcm.googleapis.com',
+      description: 'Firebase Cloud Messaging, or a proxy in front of it.',
+    }),
+    googleTokenUrl: origin('LOQUAT_GOOGLE_TOKEN_URL', {
+      default: 'https://oauth2.googleapis.com',
+      description: 'Where Google exchanges the signature of a service account for a token.',
+    }),
   },
   http: {
     host: text('LOQUAT_HOST', {

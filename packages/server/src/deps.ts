@@ -31,7 +31,7 @@ export interface Deps {
   /** Admits requests to the cells. */
   lanes: Lanes
   starts: PageStarts
-  /** Decides which addresses webhooks may call. */
+  /** Decides which addresses webhooks and notifications may call. */
   targets: Targets
   /** Where the bytes of files are. Absent if this installation stores none. */
   files: FileDriver | undefined
@@ -84,7 +84,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
   const origin = config.files.origin || config.service.publicUrl
   const files = await openDriver({ ...config.files, origin }, secrets)
-  const push = new Push({ addresses: config.push, metrics })
+  const push = new Push({ addresses: config.push, targets, metrics })
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
   return { config, log, metrics, tracing, secrets, bus, cache, push, ...shared }
 }

@@ -134,10 +134,10 @@ suite('dependency direction', () => {
     const naming = files
       .filter((file) => file.startsWith('platform/'))
       .filter((file) => {
-        const code = readFileSync(resolve(SRC, file), 'utf8').replace(
-          /\/\*[\s\S]*?\*\/|\/\/.*/g,
-          '',
-        )
+        const code = readFileSync(resolve(SRC, file), 'utf8')
+          .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+          // A path of Google's.
+          .replace('/messages:send`', '')
         return FOREIGN_WORDS.test(code)
       })
     assert.deepEqual(naming, [])

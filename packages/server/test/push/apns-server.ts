@@ -1,6 +1,7 @@
 /** A push service that checks what Apple's does, in the same order, and answers with its reasons. */
-import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { type Arrived, type Http2Server, type Reply, startHttp2 } from './http2-server.ts'
+import { verifiedJwt } from './jwt.ts'
 
 export interface ApnsPush {
   device: string
@@ -120,16 +121,7 @@ function tokenFaultOf({ headers, session }: Arrived, known: Known): Fault | unde
 }
 
 function claimsOf(token: string, { teamId, keyId }: ApnsServer, key: KeyObject) {
-  const [head = '', body = '', signature = ''] = token.split('.')
-  const json = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
-  const { alg, kid } = json(head)
-  const { iss, iat } = json(body)
-  const signed = verify(
-    'sha256',
-    Buffer.from(`${head}.${body}`),
-    { key, dsaEncoding: 'ieee-p1363' },
-    Buffer.from(signature, 'base64url'),
-  )
-  const right = alg === 'ES256' && kid === keyId && iss === teamId && Number.isInteger(iat)
-  return signed && right ? { iat: Number(iat) } : undefined
+  const { header, claims } = verifiedJwt(token, key) ?? {}
+  const right = header?.alg === 'ES256' && header.kid === keyId && claims.iss === teamId
+  return right && Number.isInteger(claims.iat) ? { iat: Number(claims.iat) } : undefined
 }

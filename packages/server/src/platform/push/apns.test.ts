@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type ApnsServer, apnsError, startApns } from '../../../test/push/apns-server.ts'
-import { openMetrics } from '../metrics/metrics.ts'
+import { openPush } from '../../../test/push/push.ts'
 import type { ApnsCredentials } from './apns.ts'
 import type { Notification } from './notification.ts'
-import { Push } from './push.ts'
+import type { Push } from './push.ts'
 
-const metrics = openMetrics()
 const MINUTE = 60_000
 const device = 'ab'.repeat(32)
 
@@ -32,14 +31,12 @@ beforeEach(() => {
   clock = 0
   apns.received.length = 0
   apns.respond = () => ({ status: 200 })
-  const addresses = { apnsUrl: apns.url, apnsSandboxUrl: 'https://127.0.0.1:1' }
-  push = new Push({ addresses, metrics, now })
+  push = openPush({ apnsUrl: apns.url }, { now })
 })
 
-after(async () => {
+after(() => {
   push.close()
   apns.http.close()
-  await metrics.close()
 })
 
 const alert = (more: Partial<Notification> = {}): Notification => ({

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
-import type { PushAnswer } from './call.ts'
+import { contentOf, type PushAnswer } from './call.ts'
 import { privateKeyOf, signedJwt } from './jwt.ts'
 import {
+  collapseIdOf,
   DELIVERED,
   gone,
   type Notification,
@@ -9,8 +9,9 @@ import {
   refused,
   retry,
   retryAfterMs,
+  TOO_LARGE,
 } from './notification.ts'
-import { fittingJson } from './payload.ts'
+import { fitted } from './payload.ts'
 import type { SessionPool } from './session-pool.ts'
 
 export interface ApnsCredentials {
@@ -29,7 +30,7 @@ const TOKEN_MS = 50 * 60_000
 const YOUNGEST_TOKEN_MS = 20 * 60_000
 const PAYLOAD_BYTES = 4_096
 const VOIP_PAYLOAD_BYTES = 5_120
-const COLLAPSE_ID_BYTES = 64
+const COLLAPSE_ID = /^[\x21-\x7e]{1,64}$/
 
 const PRIORITIES = { high: '10', normal: '5' }
 
@@ -55,8 +56,9 @@ export class Apns {
     // Both are sent as parts of the request's head.
     if (!/^[\da-f]+$/i.test(device)) return gone('BadDeviceToken')
     if (!/^[\w.-]+$/.test(bundleId)) return refused('BadTopic')
-    const body = fittingJson(payload, kind === 'voip' ? VOIP_PAYLOAD_BYTES : PAYLOAD_BYTES, trim)
-    if (body === undefined) return refused('PayloadTooLarge')
+    const limit = kind === 'voip' ? VOIP_PAYLOAD_BYTES : PAYLOAD_BYTES
+    const body = fitted(payload, limit, trim)?.json
+    if (body === undefined) return refused(TOO_LARGE)
     const jwt = this.#currentToken()
     if (jwt === undefined) return refused('InvalidProviderToken')
     const headers = { ...this.#headersOf(notification), authorization: `bearer ${jwt}` }
@@ -76,7 +78,9 @@ export class Apns {
       // Apple refuses background notifications that ask to be shown at once.
       'apns-priority': kind === 'background' ? PRIORITIES.normal : PRIORITIES[priority],
       'apns-expiration': String(Math.ceil(expiresAt / 1000)),
-      ...(collapseId !== undefined && { 'apns-collapse-id': collapseIdOf(collapseId) }),
+      ...(collapseId !== undefined && {
+        'apns-collapse-id': collapseIdOf(collapseId, COLLAPSE_ID),
+      }),
     }
   }
 
@@ -112,17 +116,5 @@ export class Apns {
     const { jwt: current, signedAt } = this.#token
     if (jwt !== current || this.#now() - signedAt < YOUNGEST_TOKEN_MS) return
     this.#token.signedAt = Number.NEGATIVE_INFINITY
-  }
-}
-
-/** Longer ids are refused, so their hash stands for them. */
-const collapseIdOf = (id: string) =>
-  /^[\x21-\x7e]+$/.test(id) && id.length <= COLLAPSE_ID_BYTES ? id : hash('sha256', id, 'base64url')
-
-function contentOf(body: string): { reason?: string; timestamp?: number } {
-  try {
-    return JSON.parse(body) ?? {}
-  } catch {
-    return {}
   }
 }

@@ -45,3 +45,14 @@ export class PushCall {
     this.#settle.reject(error)
   }
 }
+
+/** The fields of an answer in JSON. There are none if it is something else, such as a proxy's page. */
+// biome-ignore lint/suspicious/noExplicitAny: each provider has its own fields
+export function contentOf(body: string): Record<string, any> {
+  try {
+    const content = JSON.parse(body)
+    return typeof content === 'object' && content !== null ? content : {}
+  } catch {
+    return {}
+  }
+}

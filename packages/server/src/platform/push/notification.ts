@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /** What a notification is and what became of it, for every provider. */
 
 export interface Notification {
@@ -42,3 +44,9 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
+
+export const TOO_LARGE = 'PayloadTooLarge'
+
+/** The id as a provider accepts it. A hash stands for others, so that repetitions still have the same one. */
+export const collapseIdOf = (id: string, accepted: RegExp): string =>
+  accepted.test(id) ? id : hash('sha256', id, 'base64url').slice(0, 32)

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fittingJson } from './payload.ts'
+import { fitted } from './payload.ts'
 
 const body = [['body']]
+const fittingJson = (...given: Parameters<typeof fitted>) => {
+  const { payload, json } = fitted(...given) ?? {}
+  assert.equal(json, payload && JSON.stringify(payload))
+  return json
+}
 
 test('a payload that fits is sent as it is', () => {
   const payload = { body: 'é'.repeat(10) }

@@ -2,17 +2,19 @@ import type { Path } from './notification.ts'
 
 const ELLIPSIS = '…'
 
+type Payload = Record<string, unknown>
+
 /**
- * The payload as JSON of at most `limit` bytes. If it is longer, the texts at `trim` are shortened, the longest first.
+ * The payload with at most `limit` bytes of JSON. If it has more, the texts at `trim` are shortened, the longest first.
  * Undefined if that isn't enough.
  */
-export function fittingJson(
-  payload: Record<string, unknown>,
+export function fitted(
+  payload: Payload,
   limit: number,
   trim: readonly Path[] = [],
-): string | undefined {
+): { payload: Payload; json: string } | undefined {
   let json = JSON.stringify(payload)
-  if (json.length * 3 <= limit || Buffer.byteLength(json) <= limit) return json
+  if (sizeOf(json) <= limit) return { payload, json }
   const copy = structuredClone(payload)
   const texts = trim.map((path) => textAt(copy, path)).filter((text) => text !== undefined)
   for (let over = sizeOf(json) - limit; over > 0; over = sizeOf(json) - limit) {
@@ -22,7 +24,7 @@ export function fittingJson(
     longest.set(shortened(text, jsonSizeOf(text) - over))
     json = JSON.stringify(copy)
   }
-  return json
+  return { payload: copy, json }
 }
 
 const sizeOf = (text: string) => Buffer.byteLength(text)

@@ -1,26 +1,41 @@
 import { hash } from 'node:crypto'
 import type { Histogram } from '@opentelemetry/api'
 import type { Metrics } from '../metrics/metrics.ts'
+import { Outbound } from '../net/outbound.ts'
+import type { Targets } from '../net/targets.ts'
 import { Apns, type ApnsCredentials } from './apns.ts'
 import { Unanswered } from './call.ts'
+import { Custom, type CustomCredentials } from './custom.ts'
+import { Fcm, type FcmCredentials } from './fcm.ts'
+import { HttpCalls } from './http-calls.ts'
+import { PUSH_LIMITS, type PushLimits } from './limits.ts'
 import { type Notification, type Outcome, refused, retry } from './notification.ts'
-import { type SessionLimits, Sessions } from './session-pool.ts'
+import { type SessionPool, Sessions } from './session-pool.ts'
+import { WebPush, type WebPushCredentials } from './web-push.ts'
 
 /** Where Apple and Google are, for tests and proxies. */
 export interface PushAddresses {
   apnsUrl: string
   apnsSandboxUrl: string
+  fcmUrl: string
+  googleTokenUrl: string
 }
 
 export interface PushOptions {
   addresses: PushAddresses
+  /** Decides which addresses of devices and apps it may call. */
+  targets: Targets
   metrics: Metrics
-  limits?: SessionLimits
+  limits?: PushLimits
   /** The time in milliseconds, for tests. */
   now?: () => number
 }
 
-export type PushCredentials = ApnsCredentials
+export type PushCredentials =
+  | ApnsCredentials
+  | FcmCredentials
+  | WebPushCredentials
+  | CustomCredentials
 
 /** A provider with one credential. Its `push` may fail with `Unanswered`. */
 interface Channel {
@@ -33,18 +48,25 @@ const UNUSED_MS = 3_600_000
 
 /** Sends notifications to devices through the providers of apps. */
 export class Push {
-  readonly #options: PushOptions
+  readonly #addresses: PushAddresses
+  readonly #limits: PushLimits
   readonly #now: () => number
   readonly #sessions: Sessions
+  /** For the tokens of all service accounts: each needs a call per hour. */
+  readonly #googleTokens: SessionPool
+  readonly #calls: HttpCalls
   readonly #timings: Histogram
   /** By the hash of all credentials: an app that only knows the names of another one's key gets its own channel. */
   readonly #channels = new Map<string, { channel: Channel; usedAt: number }>()
 
   constructor(options: PushOptions) {
-    const { metrics, limits, now = Date.now } = options
-    this.#options = options
+    const { addresses, targets, metrics, now = Date.now, limits = PUSH_LIMITS } = options
+    this.#addresses = addresses
+    this.#limits = limits
     this.#now = now
     this.#sessions = new Sessions(limits)
+    this.#googleTokens = this.#sessions.newPool(addresses.googleTokenUrl)
+    this.#calls = new HttpCalls(new Outbound(targets), limits)
     this.#timings = metrics.times(
       'loquat_push_seconds',
       'Time to send a notification to a device, by provider and outcome: delivered, gone, retry or refused.',
@@ -77,6 +99,7 @@ export class Push {
     for (const { channel } of this.#channels.values()) channel.close()
     this.#channels.clear()
     this.#sessions.close()
+    this.#calls.close()
   }
 
   async #tryToPush(
@@ -107,10 +130,28 @@ export class Push {
     return channel
   }
 
-  #open(credentials: ApnsCredentials): Channel {
-    const { apnsUrl, apnsSandboxUrl } = this.#options.addresses
-    const pool = this.#sessions.newPool(credentials.production ? apnsUrl : apnsSandboxUrl)
-    return new Apns(credentials, pool, this.#now)
+  #open(credentials: PushCredentials): Channel {
+    const { apnsUrl, apnsSandboxUrl, fcmUrl } = this.#addresses
+    const { timeoutMs, customTimeoutMs } = this.#limits
+    const now = this.#now
+    switch (credentials.provider) {
+      case 'apns': {
+        const pool = this.#sessions.newPool(credentials.production ? apnsUrl : apnsSandboxUrl)
+        return new Apns(credentials, pool, now)
+      }
+      case 'fcm': {
+        const pool = this.#sessions.newPool(fcmUrl)
+        return new Fcm(credentials, { pool, tokens: this.#googleTokens, now })
+      }
+      case 'web_push':
+        return new WebPush(credentials, {
+          post: this.#calls.newLane(timeoutMs),
+          limits: this.#limits,
+          now,
+        })
+      case 'custom':
+        return new Custom(credentials, this.#calls.newLane(customTimeoutMs), now)
+    }
   }
 
   #closeUnused(since: number): void {

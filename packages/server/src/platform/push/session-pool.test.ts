@@ -11,13 +11,13 @@ import {
   type Reply,
   startHttp2,
 } from '../../../test/push/http2-server.ts'
+import { PATIENT } from '../../../test/push/push.ts'
 import { trustedCertificate } from '../../../test/receiver.ts'
 import { until } from '../../../test/until.ts'
 import { Unanswered } from './call.ts'
-import { SESSION_LIMITS, type SessionLimits, type SessionPool, Sessions } from './session-pool.ts'
+import type { PushLimits } from './limits.ts'
+import { type SessionPool, Sessions } from './session-pool.ts'
 
-/** So long that no slow machine reaches it. */
-const PATIENT: SessionLimits = { ...SESSION_LIMITS, timeoutMs: 600_000 }
 const OK: Reply = { status: 200 }
 
 let server: Http2Server
@@ -26,7 +26,7 @@ let respond: (request: Arrived) => Reply | Promise<Reply>
 let sessions: Sessions
 let pool: SessionPool
 
-const open = (limits: Partial<SessionLimits> = {}) => {
+const open = (limits: Partial<PushLimits> = {}) => {
   sessions = new Sessions({ ...PATIENT, ...limits })
   pool = sessions.newPool(server.url)
 }

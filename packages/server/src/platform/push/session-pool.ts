@@ -1,39 +1,18 @@
 import { type PushAnswer, PushCall, type PushRequest, Unanswered } from './call.ts'
+import { PUSH_LIMITS, type PushLimits } from './limits.ts'
 import { Session } from './session.ts'
-
-export interface SessionLimits {
-  /** Connections of this process to all providers. */
-  sessions: number
-  /** Connections with one credential. */
-  sessionsPerPool: number
-  /** Calls of one credential that may wait for a free stream. */
-  waiting: number
-  /** How long a call takes at most, its wait included. */
-  timeoutMs: number
-  /** How long a connection stays open without calls. */
-  idleMs: number
-}
-
-/** Google allows 100 streams for each connection, so a few thousand calls at once need several. */
-export const SESSION_LIMITS: SessionLimits = {
-  sessions: 1_024,
-  sessionsPerPool: 4,
-  waiting: 8_192,
-  timeoutMs: 10_000,
-  idleMs: 300_000,
-}
 
 /** A call that no session processed is moved this often. After that, it is up to the caller to try again. */
 const MOVES = 3
 
 /** All HTTP/2 connections of this process to providers. Each credential has a pool, which waits for no other one. */
 export class Sessions {
-  readonly limits: SessionLimits
+  readonly limits: PushLimits
   readonly #pools = new Set<SessionPool>()
   /** Pools that wait until another one closes a connection. */
   readonly #hungry = new Set<SessionPool>()
 
-  constructor(limits: SessionLimits = SESSION_LIMITS) {
+  constructor(limits: PushLimits = PUSH_LIMITS) {
     this.limits = limits
   }
 
