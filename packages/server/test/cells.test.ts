@@ -125,6 +125,41 @@ suite('a row in the table of cells', () => {
   })
 })
 
+suite("a cell whose address can't be used", () => {
+  const server = useServer({ cells: ['us-1', 'us-2'] })
+  const urls: string[] = []
+  after(() => Promise.all(urls.map(dropDatabase)))
+
+  test('keeps its old address, and the process follows all others', async () => {
+    const { directory } = server.deps
+    const apps = [await server.newApp(), await server.newApp()]
+    const known = apps.find(({ cell }) => cell.id === 'us-1')
+    assert.ok(known)
+    const refusedUrl = 'postgres://me:hush@db.example.org/us-1?sslmode=disable'
+    const sealed = server.deps.secrets.seal(['cells.url', 'us-1'], refusedUrl)
+    const readdress = `update cells set url_sealed = $1 where cell_id = 'us-1'`
+    await queryAt(directoryOf(server), readdress, [sealed])
+    // Sorted before the next one.
+    await insertCell(directoryOf(server), 'us-3', refusedUrl)
+    const url = await cloneDatabase('cell')
+    urls.push(url)
+    await insertCell(directoryOf(server), 'us-4', url)
+    const gone = apps.find(({ cell }) => cell.id === 'us-2')
+    await queryAt(directoryOf(server), 'delete from apps where app_no = $1', [gone?.no])
+    await directory.refresh()
+    assert.deepEqual(
+      directory
+        .cells()
+        .map(({ id }) => id)
+        .sort(),
+      ['us-1', 'us-2', 'us-4'],
+    )
+    assert.equal(directory.known(gone?.id ?? ''), undefined)
+    assert.equal(directory.cell('us-1').url, known.cell.url)
+    await write(known)
+  })
+})
+
 suite('an app in a region that the process does not serve', () => {
   const server = useServer({ cells: ['us-1', 'eu-1', 'in-1'], env: { LOQUAT_REGIONS: 'us' } })
 

@@ -73,6 +73,8 @@ export class Directory {
   readonly #unknown = new Map<string, number>()
   readonly #lookups = new Map<string, Promise<App | undefined>>()
   readonly #onReaddress = new Set<(cell: Cell) => void>()
+  /** Why a cell has no usable address. Logged once. */
+  readonly #refusals = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
   #down = false
 
@@ -83,7 +85,8 @@ export class Directory {
 
   /** Reads the cells, and from then on refreshes them and the known apps. */
   async start(): Promise<void> {
-    await this.#loadCells()
+    const [refusal] = await this.#loadCells()
+    if (refusal) throw refusal
     this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
   }
 
@@ -179,22 +182,43 @@ export class Directory {
     return app
   }
 
-  async #loadCells(): Promise<void> {
-    const { regions, bus, poolSize, readPoolSize, drawnKey } = this.#options
+  /**
+   * Returns why cells were left out. One cell with an address that can't be used doesn't keep the process from following
+   * all others; if the cell is known, it keeps its old address.
+   */
+  async #loadCells(): Promise<unknown[]> {
+    const refused: unknown[] = []
     for (const row of await listCells.many(this.db, {})) {
-      const region = row.region as Region
-      if (!regions.includes(region)) continue
-      const id = row.cell_id
-      const url = openCellUrl(row, this.#options)
-      const known = this.#cells.get(id)
-      if (known?.url === url) continue
-      const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
-      const onEnqueued = throttle(WAKE_MS, () => bus.publish(jobsSubject(id)))
-      const sizes = { poolSize, readPoolSize }
-      const db = this.#open(url, id, { ...sizes, drawnKey, onAnnounced, onEnqueued })
-      if (known) this.#readdress(known, url, db)
-      else this.#cells.set(id, { id, region, url, db })
+      if (!this.#options.regions.includes(row.region as Region)) continue
+      try {
+        this.#loadCell(row)
+        this.#refusals.delete(row.cell_id)
+      } catch (error) {
+        refused.push(error)
+        this.#logRefusal(row.cell_id, error as Error)
+      }
     }
+    return refused
+  }
+
+  #loadCell(row: CellRow): void {
+    const { bus, poolSize, readPoolSize, drawnKey } = this.#options
+    const id = row.cell_id
+    const url = openCellUrl(row, this.#options)
+    const known = this.#cells.get(id)
+    if (known?.url === url) return
+    const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
+    const onEnqueued = throttle(WAKE_MS, () => bus.publish(jobsSubject(id)))
+    const sizes = { poolSize, readPoolSize }
+    const db = this.#open(url, id, { ...sizes, drawnKey, onAnnounced, onEnqueued })
+    if (known) this.#readdress(known, url, db)
+    else this.#cells.set(id, { id, region: row.region as Region, url, db })
+  }
+
+  #logRefusal(cell: string, error: Error): void {
+    if (this.#refusals.get(cell) === error.message) return
+    this.#refusals.set(cell, error.message)
+    this.#options.log.error({ err: error, cell }, "a cell's address can't be used")
   }
 
   /** Changes the cell in place, because its apps refer to it. */
