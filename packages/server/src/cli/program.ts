@@ -23,6 +23,7 @@ import { operatorsEnable } from './operators-enable.ts'
 import { operatorsList } from './operators-list.ts'
 import { operatorsResetPassword } from './operators-reset-password.ts'
 import { operatorsResetTotp } from './operators-reset-totp.ts'
+import { secretsReseal } from './secrets-reseal.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -49,6 +50,7 @@ export const commands: Command[] = [
   operatorsEnable,
   operatorsResetPassword,
   operatorsResetTotp,
+  secretsReseal,
   fill,
   verifyCommand,
 ]

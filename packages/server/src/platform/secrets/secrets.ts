@@ -15,6 +15,8 @@ export interface Secrets {
   seal(place: Place, value: string): Buffer
   /** Decrypts a sealed value. Throws if it was changed, or sealed for another place or with another secret. */
   open(place: Place, sealed: Buffer): string
+  /** How a value begins that was sealed with the current secret. */
+  readonly head: Buffer
   /** The keys for a purpose: the first to sign with, all of them to check with. */
   keys(purpose: 'bus' | 'files'): [PurposeKey, ...PurposeKey[]]
 }
@@ -72,6 +74,9 @@ export function openSecrets(
   { accepted = [], hashing = secret }: OtherSecrets = {},
 ): Secrets {
   const hashKey = derive(hashing, 'hash')
+  const head = Buffer.alloc(1 + ID_BYTES)
+  head[0] = VERSION
+  head.writeUInt32BE(deriveKey(secret, '').id, 1)
   const derived = new Map<string, [PurposeKey, ...PurposeKey[]]>()
 
   const keysFor = (purpose: string): [PurposeKey, ...PurposeKey[]] => [
@@ -87,17 +92,15 @@ export function openSecrets(
   }
 
   return {
+    head,
     keys: keysFor,
     hash: (value) => createHmac('sha256', hashKey).update(value).digest(),
     seal(place, value) {
-      const [{ id, key }] = sealKeys(place)
+      const [{ key }] = sealKeys(place)
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
       cipher.setAAD(Buffer.from(JSON.stringify(place)))
       const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-      const head = Buffer.alloc(1 + ID_BYTES)
-      head[0] = VERSION
-      head.writeUInt32BE(id, 1)
       return Buffer.concat([head, nonce, body, cipher.getAuthTag()])
     },
     open(place, sealed) {
