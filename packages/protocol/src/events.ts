@@ -85,6 +85,8 @@ const Reaction = Type.Object({
   receiverType: Type.Enum(['user', 'group']),
   receiver: Type.String({ description: 'The receiver of the message.' }),
   parentMessageId: Type.Optional(Type.String({ description: 'Set if the message is a reply.' })),
+  messageCategory: Type.String({ description: 'The category of the message.' }),
+  messageType: Type.String({ description: 'The type of the message.' }),
 })
 /** Identifies a view: a conversation as one user sees it. */
 const View = {

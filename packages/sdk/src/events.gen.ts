@@ -505,6 +505,10 @@ export interface EventPayloads {
     receiver: string
     /** Set if the message is a reply. */
     parentMessageId?: string
+    /** The category of the message. */
+    messageCategory: string
+    /** The type of the message. */
+    messageType: string
   }
   /** A user removed a reaction. */
   'message.reaction.removed': {
@@ -525,6 +529,10 @@ export interface EventPayloads {
     receiver: string
     /** Set if the message is a reply. */
     parentMessageId?: string
+    /** The category of the message. */
+    messageCategory: string
+    /** The type of the message. */
+    messageType: string
   }
   /** A message was pinned for everyone in the conversation. */
   'message.pinned': {

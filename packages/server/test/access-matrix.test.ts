@@ -1,10 +1,12 @@
 /**
  * Every feature and every permission: allowed and denied, with a token, on behalf of a user and with a key alone, through
  * the REST API and on devices. A cell says how to try something; it must work without the rule, fail with it, and work
- * with it for the app.
+ * with it for the app. Each time, the explanation must say the same.
  */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { type ClientFrameType, clientFrames } from '@loquat/protocol'
+import type { ExplainPermissionBody } from '@loquat/sdk'
 import {
   type Feature,
   features,
@@ -78,32 +80,64 @@ async function callerOf({ app }: World, uid: string, how: How): Promise<Call> {
     app.call(method, `/v3${path}`, { ...options, ...(body !== undefined && { body }) })
 }
 
+/** What to ask about a try. */
+type Question = Omit<ExplainPermissionBody, 'uid'>
+
+/** Whether the rules of a user allow something, as the explanation says. Built-in rules don't count. */
+async function explained({ app }: World, uid: string, question: Question): Promise<boolean> {
+  const { decidedBy } = await app.client.permissions.explain({ uid, ...question })
+  return decidedBy === undefined || decidedBy.layer === 'built-in'
+}
+
 const isRule = ({ body }: Answer) =>
   ['ERR_FEATURE_RESTRICTED', 'ERR_PERMISSION_DENIED'].includes(body.error?.code)
 
 // Features
 
+interface Asked {
+  request: Parameters<Call>
+  question: Question
+}
+
 /** Whose features the operation itself chooses from: a request that uses the feature. */
-const CHOSEN: Record<string, (world: World) => Promise<Parameters<Call>>> = {
-  getMyDetails: async () => ['GET', '/users/ana'],
-  getUser: async () => ['GET', '/users/ben'],
-  createMessage: async () => ['POST', '/messages', text('ben')],
+const CHOSEN: Record<string, (world: World) => Promise<Asked>> = {
+  getMyDetails: async () => ({
+    request: ['GET', '/users/ana'],
+    question: { action: 'getUser', receiver: 'ana' },
+  }),
+  getUser: async () => ({
+    request: ['GET', '/users/ben'],
+    question: { action: 'getUser', receiver: 'ben' },
+  }),
+  createMessage: async () => ({
+    request: ['POST', '/messages', text('ben')],
+    question: { action: 'sendMessage', receiver: 'ben' },
+  }),
   createMessageThread: async (world) => {
     const id = (await world.given('POST', '/messages', text('ana'))).body.data.id
-    return ['POST', '/messages', { ...text(''), receiver: undefined, parentMessageId: id }]
+    const body = { ...text(''), receiver: undefined, parentMessageId: id }
+    const question = { action: 'sendMessage', receiver: 'ben', message: { reply: true } }
+    return { request: ['POST', '/messages', body], question }
   },
-  deleteMessage: async (world) => ['DELETE', `/messages/${await sent(world, text('ben'))}`],
+  deleteMessage: async (world) => ({
+    request: ['DELETE', `/messages/${await sent(world, text('ben'))}`],
+    question: { action: 'deleteMessage', receiver: 'ben' },
+  }),
   deleteGroupMessages: async (world) => {
     const guid = await groupOf(world)
-    return ['DELETE', `/messages/${await sent(world, text(guid, 'group'))}`]
+    const id = await sent(world, text(guid, 'group'))
+    return { request: ['DELETE', `/messages/${id}`], question: { action: 'deleteMessage', guid } }
   },
   massMemberOperate: async (world) => {
     const guid = await groupOf(world, 'admins')
-    return ['POST', `/groups/${guid}/members`, { participants: ['ben', 'dan'] }]
+    const body = { participants: ['ben', 'dan'] }
+    const question = { action: 'addMembers', guid, several: true }
+    return { request: ['POST', `/groups/${guid}/members`, body], question }
   },
   addMember: async (world) => {
     const guid = await groupOf(world, 'admins')
-    return ['POST', `/groups/${guid}/members`, { participants: ['ben'] }]
+    const request: Asked['request'] = ['POST', `/groups/${guid}/members`, { participants: ['ben'] }]
+    return { request, question: { action: 'addMembers', guid } }
   },
 }
 
@@ -176,6 +210,14 @@ suite('features', () => {
               const answer = await call(operation.method, url, request.body)
               const expected = denied && how !== 'key alone'
               assert.equal(isRule(answer), expected, JSON.stringify(answer.body))
+              const { guid, uid: other } = request.ids
+              const question = {
+                action: operation.operationId,
+                ...(guid && { guid }),
+                ...(other && other !== uid && { receiver: other }),
+              }
+              if (answer.status !== 200 || operation.method !== 'DELETE')
+                assert.equal(await explained(world, uid, question), !denied)
               if (expected) {
                 assert.equal(answer.status, 403)
                 assert.deepEqual(answer.body.error.details.feature, [`u.${feature}`])
@@ -200,7 +242,7 @@ suite('features', () => {
       test(`${feature}: ${how}`, async () => {
         const world = await newWorld()
         for (const denied of [false, true]) {
-          const asked = await request(world)
+          const { request: asked, question } = await request(world)
           if (denied) {
             await world.given('POST', '/roles/ruled/restrictedfeatures', {
               featuresToRestrict: [feature],
@@ -210,6 +252,7 @@ suite('features', () => {
           // Members are refused one by one.
           const refused = isRule(answer) || JSON.stringify(answer.body).includes('ERR_FEATURE')
           assert.equal(refused, denied, JSON.stringify(answer.body))
+          assert.equal(await explained(world, 'ana', question), !denied)
         }
       })
     }
@@ -225,6 +268,7 @@ interface Cell {
   /** The value that denies it. */
   value: unknown
   try: Try
+  ask: Question
   /** Whether the app can do it without a user. */
   alone?: boolean
   prepare?: (world: World) => Promise<void>
@@ -307,45 +351,88 @@ const joins =
 const listsBen: Try = (call) => lists(call('GET', '/users?perPage=1000'), 'uid', 'ben')
 const readsBen: Try = (call) => allowed(call('GET', '/users/ben'))
 
+const LISTS_BEN: Question = { action: 'listUsers', receiver: 'ben' }
+const READS_BEN: Question = { action: 'getUser', receiver: 'ben' }
+const sending = ({ category, type }: { category: string; type: string }): Question => ({
+  ...{ action: 'sendMessage', receiver: 'ben' },
+  message: { category, type, ...(type === 'image' && { mimeTypes: ['image/png'] }) },
+})
+const listing = ({ category, type }: { category: string; type: string }): Question => ({
+  ...{ action: 'listUserMessages', receiver: 'ben', message: { category, type } },
+})
+/** About messages of the group `team`. */
+const inTeam = (action: string): Question => ({ action, guid: 'team' })
+const CREATES: Question = { action: 'createGroup', groupType: 'public' }
+/** A public group that nobody has joined. */
+const JOINS: Question = { action: 'joinGroup', guid: 'open' }
+
+const sendCell = (
+  value: unknown,
+  body: ReturnType<typeof text> | typeof image | typeof custom,
+) => ({
+  ...{ value, try: sends(body), ask: sending(body) },
+})
+
 const ROLE: Partial<Record<RolePermission, Cell>> = {
-  listUsers: { value: 'deny', try: listsBen },
-  'listUsers.mode': { value: 'friends', try: listsBen },
-  'listUsers.allowedRoles': { value: ['ruled'], try: listsBen },
-  'getUserDetails.mode': { value: 'friends', try: readsBen },
-  'getUserDetails.allowedRoles': { value: ['ruled'], try: readsBen },
-  sendMessage: { value: 'deny', try: sends(text('ben')) },
-  'sendMessage.mode': { value: 'friends', try: sends(text('ben')) },
-  'sendMessage.allowedReceiverTypes': { value: ['group'], try: sends(text('ben')) },
-  'sendMessage.allowedReceiverRoles': { value: ['ruled'], try: sends(text('ben')) },
-  'sendMessage.allowedMessageTypes': { value: ['text'], try: sends(image) },
-  'sendMessage.allowedMessageCategories': { value: ['message'], try: sends(custom) },
-  'sendMessage.allowedCustomTypes': { value: ['vote'], try: sends(custom) },
-  'sendMessage.allowedMimeTypes': { value: ['image/jpeg'], try: sends(image) },
-  editMessage: { value: 'deny', try: changes('PUT', edit) },
-  'editMessage.denyForScopes': { value: ['participant'], try: changes('PUT', edit) },
-  deleteMessage: { value: 'deny', try: changes('DELETE') },
-  'deleteMessage.denyForScopes': { value: ['participant'], try: changes('DELETE') },
+  listUsers: { value: 'deny', try: listsBen, ask: LISTS_BEN },
+  'listUsers.mode': { value: 'friends', try: listsBen, ask: LISTS_BEN },
+  'listUsers.allowedRoles': { value: ['ruled'], try: listsBen, ask: LISTS_BEN },
+  'getUserDetails.mode': { value: 'friends', try: readsBen, ask: READS_BEN },
+  'getUserDetails.allowedRoles': { value: ['ruled'], try: readsBen, ask: READS_BEN },
+  sendMessage: sendCell('deny', text('ben')),
+  'sendMessage.mode': sendCell('friends', text('ben')),
+  'sendMessage.allowedReceiverTypes': sendCell(['group'], text('ben')),
+  'sendMessage.allowedReceiverRoles': sendCell(['ruled'], text('ben')),
+  'sendMessage.allowedMessageTypes': sendCell(['text'], image),
+  'sendMessage.allowedMessageCategories': sendCell(['message'], custom),
+  'sendMessage.allowedCustomTypes': sendCell(['vote'], custom),
+  'sendMessage.allowedMimeTypes': sendCell(['image/jpeg'], image),
+  editMessage: { value: 'deny', try: changes('PUT', edit), ask: inTeam('updateMessage') },
+  'editMessage.denyForScopes': {
+    ...{ value: ['participant'], try: changes('PUT', edit), ask: inTeam('updateMessage') },
+  },
+  deleteMessage: { value: 'deny', try: changes('DELETE'), ask: inTeam('deleteMessage') },
+  'deleteMessage.denyForScopes': {
+    ...{ value: ['participant'], try: changes('DELETE'), ask: inTeam('deleteMessage') },
+  },
   createGroup: {
     value: 'deny',
     try: (call) => allowed(call('POST', '/groups', newGroup('public'))),
+    ask: CREATES,
   },
   'createGroup.allowedGroupTypes': {
     value: ['private'],
     try: (call) => allowed(call('POST', '/groups', newGroup('public'))),
+    ask: CREATES,
   },
-  listGroups: { value: 'deny', try: listsGroup('public') },
-  'listGroups.allowedGroupTypes': { value: ['private'], try: listsGroup('public') },
-  joinGroup: { value: 'deny', try: joins('public'), alone: false },
-  'joinGroup.allowedGroupTypes': { value: ['password'], try: joins('public'), alone: false },
-  'listMessages.allowedMessageCategories': { value: ['message'], try: listsMessage(custom) },
-  'listMessages.allowedMessageTypes': { value: ['text'], try: listsMessage(image) },
+  listGroups: { value: 'deny', try: listsGroup('public'), ask: inTeam('listGroups') },
+  'listGroups.allowedGroupTypes': {
+    ...{ value: ['private'], try: listsGroup('public'), ask: inTeam('listGroups') },
+  },
+  joinGroup: { value: 'deny', try: joins('public'), alone: false, ask: JOINS },
+  'joinGroup.allowedGroupTypes': {
+    ...{ value: ['password'], try: joins('public'), alone: false, ask: JOINS },
+  },
+  'listMessages.allowedMessageCategories': {
+    ...{ value: ['message'], try: listsMessage(custom), ask: listing(custom) },
+  },
+  'listMessages.allowedMessageTypes': {
+    ...{ value: ['text'], try: listsMessage(image), ask: listing(image) },
+  },
 }
+
+const LISTS_REACTION: Question = { ...inTeam('listMessageReactions'), receiver: 'cleo' }
+const LISTS_MEMBER: Question = { ...inTeam('listMembers'), receiver: 'cleo' }
+const listsMember: Try = (call) => lists(call('GET', '/groups/team/members'), 'uid', 'cleo')
 
 /** In the group `team` of `cleo`, where `ana` is a participant. */
 const SCOPE: Partial<Record<ScopePermission, Cell>> = {
-  sendMessage: { value: 'deny', try: sends(text('team', 'group')) },
+  sendMessage: {
+    ...{ value: 'deny', try: sends(text('team', 'group')), ask: inTeam('sendMessage') },
+  },
   sendThreadedMessage: {
     value: 'deny',
+    ask: inTeam('sendThreadReply'),
     alone: false,
     async try(call, { app }) {
       const body = text('team', 'group')
@@ -355,6 +442,7 @@ const SCOPE: Partial<Record<ScopePermission, Cell>> = {
   },
   editMessage: {
     value: 'deny',
+    ask: inTeam('updateMessage'),
     async try(call, world) {
       const { id } = (
         await world.app.as('ana').call('POST', '/v3/messages', { body: text('team', 'group') })
@@ -364,6 +452,7 @@ const SCOPE: Partial<Record<ScopePermission, Cell>> = {
   },
   addReaction: {
     value: 'deny',
+    ask: inTeam('addMessageReaction'),
     alone: false,
     async try(call, { app }) {
       const body = text('team', 'group')
@@ -371,16 +460,12 @@ const SCOPE: Partial<Record<ScopePermission, Cell>> = {
       return allowed(call('POST', `/messages/${id}/reactions/x`))
     },
   },
-  listReactions: { value: 'deny', try: listsReaction },
-  'listReactions.allowedScopes': { value: ['participant'], try: listsReaction },
-  listMembers: {
-    value: 'deny',
-    try: (call) => lists(call('GET', '/groups/team/members'), 'uid', 'cleo'),
+  listReactions: { value: 'deny', try: listsReaction, ask: LISTS_REACTION },
+  'listReactions.allowedScopes': {
+    ...{ value: ['participant'], try: listsReaction, ask: LISTS_REACTION },
   },
-  'listMembers.allowedScopes': {
-    value: ['participant'],
-    try: (call) => lists(call('GET', '/groups/team/members'), 'uid', 'cleo'),
-  },
+  listMembers: { value: 'deny', try: listsMember, ask: LISTS_MEMBER },
+  'listMembers.allowedScopes': { value: ['participant'], try: listsMember, ask: LISTS_MEMBER },
 }
 
 /** A reaction of `cleo`, who is an admin. */
@@ -418,6 +503,7 @@ for (const [title, cells, names, pathOf] of sets) {
           const body = { guid: 'team', name: 'Team' }
           await world.app.as('cleo').call('POST', '/v3/groups', { body })
           await world.given('POST', '/groups/team/members', { participants: ['ana'] })
+          await world.given('POST', '/groups', { guid: 'open', name: 'Open', type: 'public' })
         })
 
         for (const how of HOW) {
@@ -427,14 +513,42 @@ for (const [title, cells, names, pathOf] of sets) {
             await world.given('DELETE', `${path}/${name}`)
             const call = await callerOf(world, 'ana', how)
             assert.equal(await cell.try(call, world), true, 'without a rule')
+            assert.equal(await explained(world, 'ana', cell.ask), true)
             const { body } = await world.given('PUT', path, { permissions: { [name]: cell.value } })
             assert.equal(body.data[name].success, true, JSON.stringify(body))
             assert.equal(await cell.try(call, world), how === 'key alone', 'with the rule')
+            assert.equal(await explained(world, 'ana', cell.ask), false)
           })
         }
       })
     }
   })
+}
+
+type FrameCell = readonly [key: string, value: unknown, of: 'user' | 'scope']
+
+/** Rules about sending that don't depend on what a message contains. */
+const SENDS: { features: Feature[]; cells: FrameCell[] } = {
+  features: ['createMessage'],
+  cells: [
+    ['sendMessage', 'deny', 'user'],
+    ['sendMessage.mode', 'friends', 'user'],
+    ['sendMessage.allowedReceiverTypes', ['group'], 'user'],
+    ['sendMessage.allowedReceiverRoles', ['ruled'], 'user'],
+    ['sendMessage', 'deny', 'scope'],
+  ],
+}
+
+/** What can deny a frame of a device, or why nothing can. What devices receive has tests of its own. */
+const FRAMES: Record<ClientFrameType, typeof SENDS | string> = {
+  auth: 'tokens have no rules',
+  ping: 'says nothing',
+  'typing.start': SENDS,
+  'typing.end': 'ends what typing.start began',
+  'message.transient': SENDS,
+  'receipt.delivered': 'receipts have no feature and no permission',
+  'receipt.read': 'receipts have no feature and no permission',
+  'presence.subscribe': { features: ['listUsers'], cells: [['listUsers', 'deny', 'user']] },
 }
 
 suite('devices', () => {
@@ -443,6 +557,30 @@ suite('devices', () => {
 
   const setRole = ({ given }: World, permissions: object) =>
     given('PUT', '/roles/ruled/permissions', { permissions })
+
+  /** With the group `team` of `cleo`, where `ana` is a participant. */
+  async function newTeam(): Promise<World> {
+    const world = await newWorld()
+    const body = { guid: 'team', name: 'Team' }
+    await world.app.as('cleo').call('POST', '/v3/groups', { body })
+    await world.given('POST', '/groups/team/members', { participants: ['ana'] })
+    await world.given('POST', '/roles', { role: 'odd', name: 'Odd' })
+    await world.given('PUT', '/roles/odd/permissions', {
+      permissions: { 'listMessages.allowedMessageTypes': ['text'] },
+    })
+    return world
+  }
+
+  /**
+   * The gateway has read the rules of all users that changed before: it reads them in turn, and then those of `dan`, who
+   * gets another role.
+   */
+  async function rulesAreRead({ app, given }: World): Promise<void> {
+    const dan = await connect(app, 'dan')
+    await given('PUT', '/users/dan', { role: 'odd' })
+    await dan.waitFor('session.reload')
+    await dan.close()
+  }
 
   /** Which kinds of messages a device got, after it was told of a last text. */
   async function received(world: World, device: Device, bodies: object[]): Promise<string[]> {
@@ -512,10 +650,7 @@ suite('devices', () => {
 
   for (const permission of ['listReactions', 'listReactions.allowedScopes']) {
     test(`${permission}: reactions of others`, async () => {
-      const world = await newWorld()
-      const { app, given } = world
-      await app.as('cleo').call('POST', '/v3/groups', { body: { guid: 'team', name: 'Team' } })
-      await given('POST', '/groups/team/members', { participants: ['ana'] })
+      const { app, given } = await newTeam()
       const { id } = (
         await app.as('cleo').call('POST', '/v3/messages', { body: text('team', 'group') })
       ).body.data
@@ -544,17 +679,187 @@ suite('devices', () => {
     })
   }
 
-  test('sendMessage: typing', async () => {
+  /** The frames of a device after `act`, which ends with a text to `ana`. */
+  async function framesAfter({ app }: World, device: Device, act: () => Promise<unknown>) {
+    const from = device.frames.length
+    await act()
+    const last = newId()
+    await app.as('ben').sendText('ana', last)
+    await device.waitFor('message.sent', ({ body }) => body.message.data.text === last)
+    return device.frames.slice(from)
+  }
+
+  const sendImage = async ({ app }: World, more: object = {}): Promise<string> =>
+    (
+      await app
+        .as('ben')
+        .call('POST', '/v3/messages', { body: { ...image, receiver: 'ana', ...more } })
+    ).body.data.id
+
+  test('reactions to a hidden message, and its interactions, are hidden', async () => {
     const world = await newWorld()
-    const device = await connect(world.app, 'ana')
-    const type = async (id: string) => {
-      device.send('typing.start', { receiver: 'ben', receiverType: 'user' }, id)
-      return (await until('an answer', () => device.frames.find((frame) => frame.id === id))).type
+    const { app } = world
+    const [photo, note] = [await sendImage(world), (await app.as('ben').sendText('ana', 'Hi')).id]
+    const open = { actionType: 'urlNavigation', url: 'https://a.example' }
+    const yes = { elementType: 'button', elementId: 'yes', buttonText: 'Yes', action: open }
+    const body = {
+      ...{ receiver: 'ben', receiverType: 'user', category: 'interactive', type: 'card' },
+      data: { interactiveData: { text: 'Come?', cardActions: [yes] } },
     }
-    assert.equal(await type('one'), 'session.ok')
-    await setRole(world, { sendMessage: 'deny' })
-    await until('refused', async () => (await type(newId())) === 'session.error')
+    const card = (await app.as('ana').call('POST', '/v3/messages', { body })).body.data.id
+    await setRole(world, {
+      'listMessages.allowedMessageTypes': ['text'],
+      'listMessages.allowedMessageCategories': ['message'],
+    })
+    const device = await connect(app, 'ana')
+    const frames = await framesAfter(world, device, async () => {
+      for (const id of [photo, note]) {
+        await app.as('ben').call('POST', `/v3/messages/${id}/reactions/x`)
+        await app.as('ben').call('DELETE', `/v3/messages/${id}/reactions/x`)
+      }
+      const path = `/v3/messages/${card}/interacted`
+      const used = await app.as('ben').call('PATCH', path, { body: { interactions: ['yes'] } })
+      assert.equal(used.status, 200, JSON.stringify(used.body))
+    })
+    assert.deepEqual(
+      frames.flatMap(({ type, body }) =>
+        type.startsWith('message.reaction') || type === 'message.interacted'
+          ? [[type, body.reaction?.messageId]]
+          : [],
+      ),
+      [
+        ['message.reaction.added', note],
+        ['message.reaction.removed', note],
+      ],
+    )
     await device.close()
+  })
+
+  for (const [what, act] of [
+    ['edited', (id) => ['PUT', `/v3/messages/${id}`, { data: { text: 'Changed' } }]],
+    ['pinned', (id) => ['POST', `/v3/messages/${id}/pin`]],
+  ] as [string, (id: string) => [method: string, path: string, body?: object]][]) {
+    test(`a message that is ${what} doesn't show a hidden reply`, async () => {
+      const world = await newWorld()
+      const { app } = world
+      const { id } = await app.as('ben').sendText('ana', 'Hello')
+      await sendImage(world, { parentMessageId: id })
+      await setRole(world, { 'listMessages.allowedMessageTypes': ['text'] })
+      const device = await connect(app, 'ana')
+      const [method, path, body] = act(id)
+      const frames = await framesAfter(world, device, async () =>
+        app.as('ben').call(method, path, body ? { body } : {}),
+      )
+      assert.ok(!JSON.stringify(frames).includes('a.example'))
+      assert.ok(frames.some(({ type }) => type === 'session.reload'))
+      await device.close()
+    })
+  }
+
+  for (const permission of ['listMembers', 'listMembers.allowedScopes']) {
+    test(`${permission}: receipts of members`, async () => {
+      const world = await newTeam()
+      const { app, given } = world
+      const device = await connect(app, 'ana')
+      await given('PUT', '/groups/team/scopes/participant/permissions', {
+        permissions: { [permission]: permission === 'listMembers' ? 'deny' : ['participant'] },
+      })
+      await device.waitFor('session.reload')
+      const owner = await connect(app, 'cleo')
+      const frames = await framesAfter(world, device, async () => {
+        for (const by of ['ana', 'cleo']) {
+          await app.as(by).sendText('team', by, { receiverType: 'group' })
+        }
+        await app.as('cleo').call('POST', '/v3/groups/team/conversation/read')
+        await app.as('ana').call('POST', '/v3/groups/team/conversation/read')
+        // Receipts of a second are sent together.
+        await until('the receipt of ana', () =>
+          owner.frames.some((frame) => JSON.stringify(frame).includes('"conversation.read"')),
+        )
+      })
+      const shown = JSON.stringify(frames.filter(({ type }) => type === 'conversation.receipts'))
+      assert.ok(!shown.includes('"uid":"cleo"'), shown)
+      await Promise.all([device.close(), owner.close()])
+    })
+  }
+
+  test('who hands over a group is bound by the permissions of scopes', async () => {
+    const world = await newTeam()
+    const { app, given } = world
+    await given('PUT', '/groups/team/scopes/admin/permissions', {
+      permissions: { listReactions: 'deny' },
+    })
+    const device = await connect(app, 'cleo')
+    const { id } = await app.as('cleo').sendText('team', 'Hello', { receiverType: 'group' })
+    const react = (reaction: string) =>
+      app.as('ana').call('POST', `/v3/messages/${id}/reactions/${reaction}`)
+    await react('before')
+    await device.waitFor('message.reaction.added')
+    await app.as('cleo').call('PUT', '/v3/groups/team/owner', { body: { owner: 'ana' } })
+    await device.waitFor('group.owner.transferred')
+    await rulesAreRead(world)
+    await react('after')
+    await app.as('ana').sendText('cleo', 'last')
+    await device.waitFor('message.sent', ({ body }) => body.message.data.text === 'last')
+    const shown = device.frames.filter(({ type }) => type === 'message.reaction.added')
+    assert.deepEqual(
+      shown.map(({ body }) => body.reaction.reaction),
+      ['before'],
+    )
+    await device.close()
+  })
+
+  test('every frame has cells, or says why not', () => {
+    assert.deepEqual(Object.keys(FRAMES).sort(), Object.keys(clientFrames).sort())
+  })
+
+  for (const frame of Object.keys(FRAMES) as ClientFrameType[]) {
+    const rules = FRAMES[frame]
+    if (typeof rules === 'string') continue
+    const roleRules = rules.features.map((key) => [key, 'restricted', 'user'] as const)
+    for (const [key, value, to] of [...roleRules, ...rules.cells]) {
+      test(`${frame}: ${key}${to === 'scope' ? ' of a scope' : ''}`, async () => {
+        const world = await newTeam()
+        const { app, given } = world
+        const device = await connect(app, 'ana')
+        const receiver = to === 'scope' ? ['group', 'team'] : ['user', 'ben']
+        const body = {
+          'presence.subscribe': { users: 'all' },
+          'message.transient': { receiverType: receiver[0], receiver: receiver[1], data: {} },
+        }[frame as string] ?? { receiverType: receiver[0], receiver: receiver[1] }
+        const answer = async () => {
+          const id = newId()
+          device.send(frame, body, id)
+          return until('an answer', () => device.frames.find((one) => one.id === id))
+        }
+        assert.equal((await answer()).type, 'session.ok')
+        if (value === 'restricted') {
+          await given('POST', '/roles/ruled/restrictedfeatures', { featuresToRestrict: [key] })
+        } else if (to === 'scope') {
+          await given('PUT', '/groups/team/scopes/participant/permissions', {
+            permissions: { [key]: value },
+          })
+        } else await setRole(world, { [key]: value })
+        await rulesAreRead(world)
+        const refused = await answer()
+        const code = value === 'restricted' ? 'ERR_FEATURE_RESTRICTED' : 'ERR_PERMISSION_DENIED'
+        assert.deepEqual([refused.type, refused.body.code], ['session.error', code])
+        await device.close()
+      })
+    }
+  }
+
+  test('listUsers.mode: presence', async () => {
+    const world = await newWorld()
+    await setRole(world, { 'listUsers.mode': 'friends' })
+    await world.given('POST', '/users/ana/friends', { accepted: ['ben'] })
+    const device = await connect(world.app, 'ana')
+    device.send('presence.subscribe', { users: 'all' }, 'one')
+    await device.waitFor('session.ok', ({ id }) => id === 'one')
+    const others = [await connect(world.app, 'dan'), await connect(world.app, 'ben')]
+    await device.waitFor('presence.changed', ({ body }) => body.users[0].uid === 'ben')
+    assert.ok(!JSON.stringify(device.frames).includes('"dan"'))
+    await Promise.all([device, ...others].map((one) => one.close()))
   })
 
   test('listUsers: presence', async () => {

@@ -82,8 +82,8 @@ export async function readHeld(
   const { app, uid: viewer = null } = actor
   const held = { appNo: app.no, id, viewer, moderates: isModerator(actor) }
   const row = await findHeld.maybeOne(db, held)
-  if (row?.cleared) return undefined
-  if (row) refuseIf(refuseReading(actor, row))
+  if (!row || row.cleared || !isShown(messageLimits(actor.policy), row)) return undefined
+  refuseIf(refuseReading(actor, row))
   return row
 }
 

@@ -9,8 +9,8 @@ export interface Contents {
   message?: Kind
   /** Messages that are shown with something else. Who may not see them reads the lists again instead. */
   beside: readonly Kind[]
-  /** A reaction in a group. */
-  reaction?: { guid: string; uid: string }
+  /** Whose reaction or receipt in a group it is, and what hides it. */
+  member?: { guid: string; uid: string; hiddenBy: 'unseenReactions' | 'unseenMembers' }
 }
 
 /** What rules hide from a user. */
@@ -18,14 +18,29 @@ export interface Hidden {
   limits: MessageLimits | undefined
   /** Groups in which the user's scope may not see the reactions of all others. */
   unseenReactions: ReadonlySet<string>
+  /** Groups in which the user's scope may not list all members. */
+  unseenMembers: ReadonlySet<string>
 }
+
+const INTERACTIVE: Contents = { message: { category: 'interactive', type: '' }, beside: [] }
 
 export function contentsOf(type: EventType, payload: unknown): Contents | undefined {
   if (type === 'message.reaction.added' || type === 'message.reaction.removed') {
-    const { reaction, receiverType, receiver } = payload as EventPayload<typeof type>
-    if (receiverType !== 'group') return undefined
-    return { beside: [], reaction: { guid: receiver, uid: reaction.uid } }
+    const reacted = payload as EventPayload<typeof type>
+    const { reaction, receiverType, receiver, messageCategory, messageType } = reacted
+    const member = { guid: receiver, uid: reaction.uid, hiddenBy: 'unseenReactions' } as const
+    return {
+      message: { category: messageCategory, type: messageType },
+      beside: [],
+      ...(receiverType === 'group' && { member }),
+    }
   }
+  if (type === 'conversation.delivered' || type === 'conversation.read') {
+    const { receiverType, receiver, uid } = payload as EventPayload<typeof type>
+    if (receiverType !== 'group') return undefined
+    return { beside: [], member: { guid: receiver, uid, hiddenBy: 'unseenMembers' } }
+  }
+  if (type === 'message.interacted') return INTERACTIVE
   const { message } = payload as { message?: MessageRecord }
   if (!message) return undefined
   // The action message of a membership is shown with the membership.
@@ -33,23 +48,25 @@ export function contentsOf(type: EventType, payload: unknown): Contents | undefi
   const { on } = (message.data.entities ?? {}) as { on?: { entity: MessageRecord } }
   const changed =
     message.category === 'action' && message.type === 'message' ? on?.entity : undefined
-  const { quotedMessage } = changed ?? message
+  const { quotedMessage, lastReply } = changed ?? message
+  const shown = [quotedMessage, lastReply] as (Partial<MessageRecord> | undefined)[]
   return {
     message: changed ?? message,
-    beside: quotedMessage && 'category' in quotedMessage ? [quotedMessage as MessageRecord] : [],
+    // A quoted message that is gone has only an id.
+    beside: shown.filter((one): one is MessageRecord => one?.category !== undefined),
   }
 }
 
 /** What a user may see of an event: all of it, nothing, or something else than everybody. */
 export function seenOf(
   contents: Contents | undefined,
-  { limits, unseenReactions }: Hidden,
+  hidden: Hidden,
   uid: string,
 ): 'all' | 'nothing' | 'partly' {
   if (!contents) return 'all'
-  const { message, beside, reaction } = contents
-  if (reaction)
-    return reaction.uid !== uid && unseenReactions.has(reaction.guid) ? 'nothing' : 'all'
+  const { message, beside, member } = contents
+  if (member && member.uid !== uid && hidden[member.hiddenBy].has(member.guid)) return 'nothing'
+  const { limits } = hidden
   if (!limits) return 'all'
   if (message && !isShown(limits, message)) return 'nothing'
   return beside.every((one) => isShown(limits, one)) ? 'all' : 'partly'

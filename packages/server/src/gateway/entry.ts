@@ -103,8 +103,14 @@ function ruleChangeOf(type: EventType, payload: unknown): string[] | undefined {
     case 'group.member.joined':
     case 'group.member.scope.changed':
       return Object.keys((payload as Membership).members)
-    case 'group.owner.transferred':
-      return [(payload as EventPayload<typeof type>).group.owner]
+    // An owner isn't bound by the permissions of scopes; the old one is again.
+    case 'group.owner.transferred': {
+      const { group, oldOwner } = payload as EventPayload<typeof type>
+      return [group.owner, oldOwner]
+    }
+    // Its guid may be that of a deleted group, which had other permissions.
+    case 'group.created':
+      return foundersOf(payload as EventPayload<typeof type>)
     default:
       return undefined
   }

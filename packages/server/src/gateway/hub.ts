@@ -175,10 +175,11 @@ export class AppHub {
     else this.presenceSubscribers.remove(session)
   }
 
-  /** The rules of a user changed: what the devices know may be too much, or too little. */
+  /** The rules of a user were read again: what the devices know may be too much, or too little. */
   #showAgain(user: HubUser, what: { messages: boolean; users: boolean }): void {
     const reload = reloadOf(user.uid, this.feed.cursor)
     for (const session of user.sessions) {
+      // Scopes and roles decide about receivers too.
       session.allowedReceiver = undefined
       if (what.messages) session.deliver(reload)
       const { presence } = session

@@ -64,26 +64,28 @@ export const findPresenceScope = query<
      then array(select friend_uid from friends where app_no = :appNo and uid = :uid) end as friends`,
 )
 
-/** The groups in which the user's scope may not see the reactions of all members. */
-const UNSEEN_REACTIONS = `array(
+/** The groups in which the user's scope may not list all members, or all reactions. */
+const unseen = (permission: 'listMembers' | 'listReactions') => `array(
   select g.guid from inbox i join groups g on g.app_no = i.app_no and g.guid = i.with_id,
     scope_rules(g.permissions, g.owner, i.scope, i.uid) rules
   where i.app_no = u.app_no and i.uid = u.uid and i.kind = 'group' and i.scope is not null
     and g.permissions is not null
-    and (rules #>> '{listReactions,value}' = 'deny'
-      or jsonb_array_length(rules #> '{listReactions.allowedScopes,value}') > 0))`
+    and (rules #>> '{${permission},value}' = 'deny'
+      or jsonb_array_length(rules #> '{${permission}.allowedScopes,value}') > 0))`
 
 /** What the rules of an app say about users: their roles as shown, and groups. */
 export interface RuledRow {
   uid: string
   role: string
   unseen_reactions: string[]
+  unseen_members: string[]
 }
 
 export const listRuled = query<{ appNo: number; uids: string[]; scoped: boolean }, RuledRow>(
   'gateway.listRuled',
   `select u.uid, case u.role when 'default' then u.role else shown_role(:appNo, u.role) end as role,
-     case when :scoped::boolean then ${UNSEEN_REACTIONS} else '{}' end as unseen_reactions
+     case when :scoped::boolean then ${unseen('listReactions')} else '{}' end as unseen_reactions,
+     case when :scoped::boolean then ${unseen('listMembers')} else '{}' end as unseen_members
    from users u where u.app_no = :appNo and u.uid = any(:uids::text[])`,
 )
 

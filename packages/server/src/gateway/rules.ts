@@ -9,9 +9,12 @@ import type { HubUser } from './user.ts'
 
 export type Ruled = Pick<HubUser, 'policy' | 'hidden'>
 
-const FREE: Ruled = { policy: undefined, hidden: { limits: undefined, unseenReactions: new Set() } }
+const FREE: Ruled = {
+  policy: undefined,
+  hidden: { limits: undefined, unseenReactions: new Set(), unseenMembers: new Set() },
+}
 
-/** Is told for whom the rules changed, and whether that concerns the messages or the users that they see. */
+/** Is told for whom rules were read again, and whether other messages or users are shown to them now. */
 type OnChange = (user: HubUser, what: { messages: boolean; users: boolean }) => void
 
 /** Users read in one statement. */
@@ -68,7 +71,7 @@ export class Rules {
     void this.read([...this.#users.keys()])
   }
 
-  /** Reads the rules of these users, and reports those for whom they changed. */
+  /** Reads the rules of these users, and reports each of them. */
   read(uids: string[]): Promise<unknown> {
     const present = uids.filter((uid) => this.#users.has(uid))
     if (present.length === 0) return this.#reading
@@ -97,9 +100,8 @@ export class Rules {
   }
 
   #apply(user: HubUser, ruled: Ruled): void {
-    const before = { rules: rulesOf(user), messages: messagesOf(user), users: usersOf(user) }
+    const before = { messages: messagesOf(user), users: usersOf(user) }
     Object.assign(user, ruled)
-    if (rulesOf(ruled) === before.rules) return
     const messages = messagesOf(ruled) !== before.messages
     this.#onChange(user, { messages, users: usersOf(ruled) !== before.users })
   }
@@ -112,15 +114,16 @@ export class Rules {
 
 const isFree = ({ rules, scoped }: AppState) => rules.size === 0 && !scoped
 
-function toRuled({ rules }: AppState, { role, unseen_reactions }: RuledRow): Ruled {
-  const policy: RolePolicy | undefined = rules.get(role)
-  const unseenReactions = new Set(unseen_reactions)
-  return { policy, hidden: { limits: messageLimits(policy), unseenReactions } }
+function toRuled({ rules }: AppState, row: RuledRow): Ruled {
+  const policy: RolePolicy | undefined = rules.get(row.role)
+  const unseenReactions = new Set(row.unseen_reactions)
+  const unseenMembers = new Set(row.unseen_members)
+  return { policy, hidden: { limits: messageLimits(policy), unseenReactions, unseenMembers } }
 }
 
-/** What decides about the messages and reactions that a user sees. */
-const messagesOf = ({ hidden: { limits, unseenReactions } }: Ruled) =>
-  JSON.stringify([limits, [...unseenReactions].sort()])
+/** What decides about the messages, reactions and members that a user sees. */
+const messagesOf = ({ hidden: { limits, unseenReactions, unseenMembers } }: Ruled) =>
+  JSON.stringify([limits, [...unseenReactions].sort(), [...unseenMembers].sort()])
 
 /** What decides about the users whose presence a user sees. */
 const usersOf = ({ policy }: Ruled) =>
@@ -129,11 +132,4 @@ const usersOf = ({ policy }: Ruled) =>
     (['listUsers', 'listUsers.mode', 'listUsers.allowedRoles'] as const).map(
       (name) => policy?.permissions[name] ?? null,
     ),
-  ])
-
-/** All rules. */
-const rulesOf = ({ policy, hidden }: Ruled) =>
-  JSON.stringify([
-    policy && [policy.role, [...policy.restricted].sort(), policy.permissions],
-    [...hidden.unseenReactions].sort(),
   ])

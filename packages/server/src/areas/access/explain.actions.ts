@@ -1,8 +1,8 @@
-import type { GroupType, Scope } from '@loquat/protocol'
+import { type GroupType, SCOPES, type Scope } from '@loquat/protocol'
 import { type Action, type Context, chainOf, type Step } from '../../core/access/authorize.ts'
 import { compileRules } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
-import { type Refusal, refuseOutside } from '../../core/policy.ts'
+import { moderates, type Refusal, refuseOutside } from '../../core/policy.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import {
@@ -13,6 +13,10 @@ import {
   refuseLeaving,
   refuseModerating,
   refuseReading,
+  refuseRemoval,
+  refuseScope,
+  refuseTransfer,
+  refuseUnban,
   refuseUpdate,
 } from '../groups/policy.ts'
 import { checkMaySend } from '../messages/queries.ts'
@@ -42,11 +46,11 @@ export async function explainPermission(
     throw fail('ERR_UID_NOT_FOUND', { uid: receiver })
   if (guid !== null && facts.group_type === null) throw fail('ERR_GUID_NOT_FOUND', { guid })
   const policy = compileRules(facts.rules ?? []).get(facts.role)
-  const chain: (Step | BuiltIn)[] = chainOf(
-    policy,
-    usedBy(declared, question),
-    contextOf(question, facts),
-  )
+  const context = contextOf(question, facts)
+  const chain: (Step | BuiltIn)[] = chainOf(policy, usedBy(declared, question), context)
+  // A message that the role may not see can't be changed either.
+  if (CHANGES.includes(question.action))
+    chain.push(...chainOf(policy, { permission: 'listMessages' }, context))
   chain.push(...(await builtIn(app, question, facts)))
   const decidedBy = chain.find(({ allows }) => !allows)
   return {
@@ -58,6 +62,8 @@ export async function explainPermission(
   }
 }
 
+const CHANGES = ['updateMessage', 'deleteMessage']
+
 type BuiltIn = Omit<Step, 'layer'> & { layer: 'built-in' }
 
 const toStep = (step: Step | BuiltIn) => ({
@@ -68,13 +74,13 @@ const toStep = (step: Step | BuiltIn) => ({
 /** Of several features, those that this request would use. */
 function usedBy(
   action: Action,
-  { action: operation, uid, guid, receiver, message }: Question,
+  { action: operation, uid, guid, receiver, several, message }: Question,
 ): Action {
   const unused = [
     ...(operation === 'sendMessage' && !message?.reply ? ['createMessageThread'] : []),
     ...(operation === 'getUser' ? [receiver === uid ? 'getUser' : 'getMyDetails'] : []),
     ...(operation === 'deleteMessage' && guid === undefined ? ['deleteGroupMessages'] : []),
-    ...(operation === 'addMembers' ? ['ban', 'massMemberOperate'] : []),
+    ...(operation === 'addMembers' ? ['ban', ...(several ? [] : ['massMemberOperate'])] : []),
   ]
   const features = action.features?.filter((feature) => !unused.includes(feature)) ?? []
   const { scopePermission: declared, ...ofRole } = action
@@ -84,8 +90,9 @@ function usedBy(
   return { ...ofRole, features, ...inGroup }
 }
 
-function contextOf({ guid, receiver, message }: Question, facts: FactRow): Context {
+function contextOf({ guid, receiver, groupType, message }: Question, facts: FactRow): Context {
   return {
+    ...(groupType && { groupType }),
     ...(guid !== undefined && {
       receiverType: 'group' as const,
       groupType: facts.group_type ?? undefined,
@@ -102,23 +109,49 @@ function contextOf({ guid, receiver, message }: Question, facts: FactRow): Conte
   }
 }
 
-const OF_GROUP: Record<
-  string,
-  (state: MemberState, group: { guid: string; type: GroupType }) => Refusal
-> = {
+interface Place {
+  guid: string
+  type: GroupType
+  /** The member whom the action is about. */
+  other: MemberState | undefined
+}
+
+const orModerating =
+  (rule: (acting: MemberState, target: MemberState) => Refusal) =>
+  (acting: MemberState, { other }: Place): Refusal =>
+    other ? rule(acting, other) : refuseModerating(acting)
+
+const refusePinning = (state: MemberState): Refusal =>
+  refuseOutside(state) ?? (moderates(state) ? undefined : fail('ERR_PERMISSION_DENIED'))
+
+const OF_GROUP: Record<string, (state: MemberState, place: Place) => Refusal> = {
+  ...Object.fromEntries(
+    [
+      ...['listMembers', 'getMember', 'getGroupConversation', 'listGroupMessages'],
+      ...['listGroupMessagesPinned', 'getMessage', 'updateMessage', 'deleteMessage'],
+      ...['listMessageReceipts', 'listMessageReactions', 'listMessageReactionsByValue'],
+      ...['addMessageReaction', 'removeMessageReaction', 'saveMessage', 'unsaveMessage'],
+      ...['listThreadReplies', 'followThread', 'unfollowThread', 'markInteractions', 'flagMessage'],
+    ].map((action) => [action, refuseOutside]),
+  ),
   getGroup: (state, { type }) => refuseReading(state, type),
   updateGroup: refuseUpdate,
   deleteGroup: refuseDelete,
   joinGroup: refuseJoin,
   leaveGroup: refuseLeaving,
+  transferGroup: (acting, { other }) =>
+    refuseTransfer(acting, other ?? { ...acting, uid: '', owner: false }),
   addMembers: refuseAdding,
-  kickMember: refuseModerating,
-  banUser: refuseModerating,
-  unbanUser: refuseModerating,
+  // Whether any scope is possible.
+  changeMemberScope: orModerating((acting, target) =>
+    SCOPES.map((scope) => refuseScope(acting, target, scope)).reduce((one, next) => one && next),
+  ),
+  kickMember: orModerating(refuseRemoval),
+  banUser: orModerating(refuseRemoval),
+  unbanUser: orModerating(refuseUnban),
   listBannedUsers: refuseModerating,
-  listMembers: refuseOutside,
-  getMember: refuseOutside,
-  listGroupMessages: refuseOutside,
+  pinMessage: refusePinning,
+  unpinMessage: refusePinning,
 }
 
 const SENDS = ['sendMessage', 'sendThreadReply']
@@ -133,7 +166,8 @@ async function builtIn(
   if (rule && guid !== undefined) {
     const { scope, banned, owner } = facts
     const state = { uid, scope: scope as Scope | null, banned, owner, formerScope: null }
-    return [stepOf(action, rule(state, { guid, type: facts.group_type as GroupType }))]
+    const type = facts.group_type as GroupType
+    return [stepOf(action, rule(state, { guid, type, other: otherOf(receiver, facts) }))]
   }
   const to = guid ?? receiver
   if (!SENDS.includes(action) || to === undefined) return []
@@ -147,6 +181,17 @@ async function builtIn(
     return [stepOf(action, refusal)]
   }
 }
+
+const otherOf = (receiver: string | undefined, facts: FactRow): MemberState | undefined =>
+  receiver === undefined
+    ? undefined
+    : {
+        uid: receiver,
+        scope: facts.other_scope as Scope | null,
+        owner: facts.other_owner,
+        banned: facts.other_banned,
+        formerScope: facts.other_former as Scope | null,
+      }
 
 const stepOf = (action: string, refusal: Refusal): BuiltIn => ({
   layer: 'built-in',

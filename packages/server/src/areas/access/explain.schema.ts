@@ -1,3 +1,4 @@
+import { GROUP_TYPES } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Id } from '../../platform/http/schemas.ts'
 
@@ -10,6 +11,12 @@ export const Question = Type.Object({
   guid: Type.Optional(Id('GUID of the group in which the user acts.')),
   receiver: Type.Optional(
     Id('UID of the other user: the receiver of a message, the member, or the user in a list.'),
+  ),
+  groupType: Type.Optional(
+    Type.Enum([...GROUP_TYPES], { description: 'The type of the group that the user creates.' }),
+  ),
+  several: Type.Optional(
+    Type.Boolean({ description: 'Whether the user adds several members at once.' }),
   ),
   message: Type.Optional(
     Type.Object(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Explanation } from '@loquat/sdk'
 import { tokenOf } from '../../../test/device.ts'
+import { insertBlocked } from '../../../test/held.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { features, rolePermissions, scopePermissions } from '../../core/access/definitions.ts'
@@ -366,6 +367,92 @@ suite('messages that a role may not see', () => {
     assert.deepEqual(seen.quotedMessage, { id: image })
     const [, shown] = (await app.as('ana').messages.listUser('ben')).data
     assert.deepEqual(shown?.quotedMessage, { id: image })
+  })
+
+  test('can be neither quoted nor answered: the answer would show them', async () => {
+    const { app, image } = await talk()
+    const gone = 'ERR_MESSAGE_ID_NOT_FOUND'
+    const ana = app.as('ana')
+    for (const more of [{ quotedMessageId: image }, { parentMessageId: image }]) {
+      await refused(ana.sendText('ben', 'Look', more), gone)
+    }
+    await refused(ana.threads.sendReply(image, { data: { text: 'Look' } } as never), gone)
+    await app.as('ben').sendText('ana', 'Look', { quotedMessageId: image })
+  })
+
+  test('are not in the answer to an edit', async () => {
+    const { app, photo, image } = await talk()
+    await setRole(app, { 'listMessages.allowedMessageTypes': [] })
+    const { id } = await app.as('ana').sendText('ben', 'Hello', { quotedMessageId: image })
+    await photo('ana', { parentMessageId: id })
+    const edit = async () => {
+      const body = { data: { text: 'Changed' } }
+      const answer = await app.as('ana').call('PUT', `/v3/messages/${id}`, { body })
+      return answer.body.data.data.entities.on.entity
+    }
+    const { quotedMessage, lastReply } = await edit()
+    assert.deepEqual([quotedMessage.type, lastReply.type], ['image', 'image'])
+    await setRole(app, { 'listMessages.allowedMessageTypes': ['text'] })
+    const shown = await edit()
+    assert.deepEqual([shown.quotedMessage, shown.lastReply], [{ id: image }, undefined])
+  })
+
+  test('are hidden from their sender even while moderation holds them', async () => {
+    const app = await ruledApp()
+    const id = await insertBlocked(app, 'ana', 'ben', 'the ending')
+    const read = () => app.as('ana').messages.get(id)
+    assert.equal((await read()).id, id)
+    await setRole(app, { 'listMessages.allowedMessageTypes': ['image'] })
+    await refused(read(), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(app.as('ana').messages.delete(id), 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  test('have no receipts and no flags', async () => {
+    const { app, image } = await talk()
+    const ana = app.as('ana')
+    const gone = 'ERR_MESSAGE_ID_NOT_FOUND'
+    await refused(ana.messages.listReceipts(image), gone)
+    await refused(ana.messages.listReactions(image), gone)
+    for (const path of ['save', 'pin', 'thread/subscription']) {
+      await refused(ana.call('POST', `/v3/messages/${image}/${path}`), gone)
+    }
+    const body = { reasonId: 'spam' }
+    await refused(ana.call('POST', `/v3/messages/${image}/flagged`, { body }), gone)
+  })
+})
+
+suite('permissions', () => {
+  test('that deny deletions also deny clearing a conversation for everyone', async () => {
+    const app = await ruledApp()
+    const ana = app.as('ana')
+    await ana.sendText('ben')
+    const all = { deleteMessagesPermanently: true }
+    await setRole(app, { deleteMessage: 'deny' })
+    await refused(ana.conversations.resetUser('ben', all), 'ERR_PERMISSION_DENIED')
+    const path = '/v3/conversations/ana_user_ben'
+    await refused(ana.call('DELETE', path), 'ERR_PERMISSION_DENIED')
+    await ana.conversations.resetUser('ben')
+    await ana.sendText('ben')
+    await app.client.permissions.deleteRole('ruled', 'deleteMessage')
+    await ana.conversations.resetUser('ben', all)
+  })
+
+  test('that hide members hide their receipts too', async () => {
+    const app = await ruledApp()
+    await group(app)
+    await app.client.groupMembers.add('team', { participants: ['ben'] })
+    const { id } = await app.client.messages.send({
+      ...{ receiver: 'team', receiverType: 'group', data: { text: 'Hello' } },
+    } as never)
+    for (const uid of ['ana', 'ben', 'cleo']) await app.as(uid).conversations.markGroupRead('team')
+    const readers = async (uid: string) =>
+      (await app.as(uid).messages.listReceipts(id)).data.map(({ recipient }) => recipient)
+    assert.deepEqual(await readers('ana'), ['ana', 'ben', 'cleo'])
+    await setScope(app, 'team', { 'listMembers.allowedScopes': ['admin'] })
+    assert.deepEqual(await readers('ana'), ['ana', 'cleo'])
+    assert.deepEqual(await readers('cleo'), ['ana', 'ben', 'cleo'])
+    await setScope(app, 'team', { listMembers: 'deny' })
+    await refused(readers('ana'), 'ERR_PERMISSION_DENIED')
   })
 })
 

@@ -66,6 +66,10 @@ export interface FactRow {
   owner: boolean
   banned: boolean
   other_scope: string | null
+  other_owner: boolean
+  other_banned: boolean
+  /** The scope of the other user before a ban. */
+  other_former: string | null
 }
 
 const shownRole = (user: string) =>
@@ -88,7 +92,8 @@ export const findFacts = query<
      coalesce(g.owner = :uid, false) as owner,
      exists (select from bans b
        where b.app_no = :appNo and b.guid = g.guid and b.uid = :uid) as banned,
-     n.scope as other_scope
+     n.scope as other_scope, coalesce(g.owner = o.uid, false) as other_owner,
+     e.uid is not null as other_banned, e.scope as other_former
    from users u
      left join users o on o.app_no = :appNo and o.uid = :receiver::text
        and o.deactivated_at is null and o.removed_at is null
@@ -97,5 +102,6 @@ export const findFacts = query<
        and i.with_id = g.guid and i.scope is not null
      left join inbox n on n.app_no = :appNo and n.uid = o.uid and n.kind = 'group'
        and n.with_id = g.guid and n.scope is not null
+     left join bans e on e.app_no = :appNo and e.guid = g.guid and e.uid = o.uid
    where u.app_no = :appNo and u.uid = :uid and u.deactivated_at is null and u.removed_at is null`,
 )

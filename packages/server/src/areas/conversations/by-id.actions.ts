@@ -46,7 +46,7 @@ export function deleteConversation(deps: Deps, actor: Actor, id: string) {
   return write(deps, actor, async (tx) => {
     const viewKey = await findByPrintedId(tx, actor, id)
     const head = await lockView(tx, appNo, viewKey)
-    refuseIf(refuseClearForAll(viewKey.kind, head.scope))
+    refuseIf(refuseClearForAll(actor, viewKey.kind, head.scope))
     await clearViews.run(tx, { appNo, conversation: head.no })
     const payload = { ...viewPayload(viewKey), forAll: true }
     const key = `conversation:${head.no}`

@@ -405,7 +405,8 @@ suite('who may clear and pin conversations', () => {
     ['group', null, 'ERR_GROUP_NO_ADMIN_SCOPE'],
   ] as const) {
     test(`clear a ${kind} conversation for everyone, as ${scope}: ${code ?? 'allowed'}`, () => {
-      assert.equal(refuseClearForAll(kind, scope)?.code, code)
+      const acting = { kind: 'appOnBehalf', uid: 'ana' } as const
+      assert.equal(refuseClearForAll(acting, kind, scope)?.code, code)
     })
   }
 

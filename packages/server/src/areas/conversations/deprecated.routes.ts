@@ -52,6 +52,7 @@ export const deprecatedConversationRoutes =
         config: {
           ...forServers,
           feature: 'deleteConversationForUser',
+          permission: 'deleteMessage',
           errors: [...UNKNOWN, 'ERR_GROUP_NO_ADMIN_SCOPE'],
           deprecated: DEPRECATED,
         },

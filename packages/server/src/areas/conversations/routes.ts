@@ -102,7 +102,7 @@ export const conversationRoutes =
       app.delete(
         path,
         {
-          config: config('deleteConversationForUser'),
+          config: config('deleteConversationForUser', 'ERR_PERMISSION_DENIED'),
           schema: {
             operationId: `reset${name}Conversation`,
             tags,

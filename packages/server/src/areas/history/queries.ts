@@ -120,6 +120,9 @@ export const listReceipts = query<
     after: string
     walk: number
     limit: number
+    viewer: string | null
+    /** Only members with these scopes, and the viewer. */
+    scopes: readonly string[] | null
   },
   ReceiptRow
 >(
@@ -140,6 +143,9 @@ export const listReceipts = query<
            where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
              and k.kind = 'read' and k.upto_id >= :id order by k.upto_id limit 1) r on true
        where i.uid <> :sender and (d.at is not null or r.at is not null)
+         and case when :scopes::text[] is null or i.uid = :viewer then true else exists (select from inbox s
+           where s.app_no = :appNo and s.conversation = :conversation and s.uid = i.uid
+             and s.scope = any(:scopes::text[])) end
          and i.uid <> all (array(
            select uid from users where app_no = :appNo and removed_at is not null))
        order by i.uid limit :limit

@@ -101,7 +101,13 @@ export const historyRoutes =
     app.get(
       '/messages/:id/receipts',
       {
-        config: { ...access, feature: 'getMessage', errors: READ_ERRORS },
+        config: {
+          ...access,
+          feature: 'getMessage',
+          permission: 'listMessages',
+          scopePermission: 'listMembers',
+          errors: READ_ERRORS,
+        },
         schema: {
           operationId: 'listMessageReceipts',
           tags,

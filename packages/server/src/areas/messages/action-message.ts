@@ -1,4 +1,5 @@
 import type { MessageRecord } from '@loquat/protocol'
+import { type MessageLimits, messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
@@ -31,6 +32,20 @@ export async function appendChange(
   return { ...message, data: { action, entities: shown } } as unknown as MessageRecord
 }
 
+/** The same as an answer to the actor: without the messages beside it that the actor's role may not see. */
+export async function shownChange(
+  tx: Tx,
+  { app, policy }: Actor,
+  message: MessageRecord,
+  row: MessageRow,
+): Promise<MessageRecord> {
+  const limits = messageLimits(policy)
+  if (!limits) return message
+  const on = await snapshotOf(tx, app.no, row, limits)
+  const shown = { ...(message.data.entities as object), on: { entity: on, entityType: 'message' } }
+  return { ...message, data: { ...message.data, entities: shown } }
+}
+
 /** What the actor did to a held message, as an action message that isn't stored: it has the id of the message. */
 export async function describeChange(
   tx: Tx,
@@ -52,8 +67,7 @@ export async function describeChange(
  * Who did it, to which message, in which conversation, and what the action message stores of it.
  */
 async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
-  const [shown] = await toMessages(tx, appNo, [row], { snapshot: true })
-  const { receipts: _receipts, ...message } = shown as MessageRecord
+  const message = await snapshotOf(tx, appNo, row)
   const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
   const found = await findEntities.maybeOne(tx, {
@@ -65,6 +79,12 @@ async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageR
     entities: { by: actor, on: on(message), for: receiver },
     kept: { by: small(actor), on: on(idsOf(message)), for: small(receiver) },
   }
+}
+
+async function snapshotOf(tx: Tx, appNo: number, row: MessageRow, limits?: MessageLimits) {
+  const [shown] = await toMessages(tx, appNo, [row], { snapshot: true, limits })
+  const { receipts: _receipts, ...message } = shown as MessageRecord
+  return message
 }
 
 /** The message is shown in its current state while it exists; this is stored for afterwards. */

@@ -13,7 +13,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { fileIdsIn } from '../files/attach.actions.ts'
 import { replaceFiles } from '../files/queries.ts'
-import { appendChange } from './action-message.ts'
+import { appendChange, shownChange } from './action-message.ts'
 import { type Content, checkContent, isObject, type Json, withoutOurs } from './content.ts'
 import { refuseEdit } from './policy.ts'
 import { editMessage, holdMentioned } from './queries.ts'
@@ -70,7 +70,7 @@ export function updateMessage(
       const payload = { uid, message: on.entity }
       await announce(tx, { appNo, type: 'user.mentioned', key, payload })
     }
-    return message
+    return shownChange(tx, actor, message, changed)
   })
 }
 

@@ -120,6 +120,7 @@ export const messageRoutes =
         config: {
           ...access,
           feature: { none: 'The contract has no feature for interactions.' },
+          permission: 'listMessages',
           onBehalfOf: 'required',
           errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', ...BLOCK_ERRORS],
         },

@@ -1,9 +1,10 @@
 import type { MessageRecord } from '@loquat/protocol'
 import { authorize, type Context } from '../../core/access/authorize.ts'
 import { listIn } from '../../core/access/rules.ts'
+import { messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
-import { findHeld, findMessage, readMessage } from '../../core/message-access.ts'
+import { findHeld, findMessage, findSeen, readMessage } from '../../core/message-access.ts'
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { moderate } from '../../core/moderation/moderate.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
@@ -58,6 +59,7 @@ export async function sendMessage(
   if (targets.length === 0 && message.parentMessageId !== undefined) {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
   }
+  await checkReferred(actor, message)
   const { muid = null, tags = [] } = message
   const { files, ...content } = await withFiles(actor, readContent(message))
   const draft: Draft = {
@@ -109,6 +111,17 @@ function skips(actor: Actor, { skipModeration = false }: NewMessage): boolean {
     throw badRequest({ skipModeration: [text] })
   }
   return skipModeration
+}
+
+/**
+ * Refuses to answer or quote a message that the actor's role may not see: the answer would show it. The function that
+ * sends checks the rest.
+ */
+async function checkReferred(actor: Actor, { parentMessageId, quotedMessageId }: NewMessage) {
+  if (!messageLimits(actor.policy)) return
+  for (const id of [parentMessageId, quotedMessageId]) {
+    if (id !== undefined) await findSeen(actor.app.cell.db, actor, String(id))
+  }
 }
 
 const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))

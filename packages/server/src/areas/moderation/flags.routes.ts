@@ -27,6 +27,7 @@ export const flagRoutes =
           users: true,
           onBehalfOf: 'required',
           feature: { none: 'The contract has no feature for flags.' },
+          permission: 'listMessages',
           errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_REASON_NOT_FOUND'],
         },
         schema: {

@@ -53,7 +53,7 @@ export const pinnedMessageRoutes =
       app.route({
         method,
         url: '/messages/:id/pin',
-        config: { ...access, feature: PINS, errors },
+        config: { ...access, feature: PINS, permission: 'listMessages', errors },
         schema: {
           operationId,
           tags,

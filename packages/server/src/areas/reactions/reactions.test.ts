@@ -88,7 +88,7 @@ suite('addMessageReaction', () => {
     const [listed] = (await app.client.messages.listReactions(id)).data
     assert.deepEqual(payload, {
       ...{ conversationId: 'group_g', receiverType: 'group', receiver: 'g' },
-      reaction: snapshotOf(listed),
+      ...{ messageCategory: 'message', messageType: 'text', reaction: snapshotOf(listed) },
     })
     assert.equal(listed?.reactedBy.uid, 'q')
   })

@@ -36,6 +36,7 @@ export const reactionRoutes =
         config: {
           ...access,
           feature: REACTIONS,
+          permission: 'listMessages',
           scopePermission: 'listReactions',
           errors: READ_ERRORS,
         },
@@ -58,6 +59,7 @@ export const reactionRoutes =
         config: {
           ...access,
           feature: REACTIONS,
+          permission: 'listMessages',
           scopePermission: 'listReactions',
           errors: READ_ERRORS,
         },
@@ -95,7 +97,14 @@ export const reactionRoutes =
       app.route({
         method,
         url: '/messages/:id/reactions/:reaction',
-        config: { ...access, ...more, onBehalfOf: 'required', feature: REACTIONS, errors },
+        config: {
+          ...access,
+          ...more,
+          onBehalfOf: 'required',
+          feature: REACTIONS,
+          permission: 'listMessages',
+          errors,
+        },
         schema: {
           operationId,
           tags,

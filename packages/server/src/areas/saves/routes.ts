@@ -52,6 +52,7 @@ export const savedMessageRoutes =
         config: {
           ...access,
           feature: SAVES,
+          permission: 'listMessages',
           errors: [
             ...READ_ERRORS,
             'ERR_MESSAGE_ACTION_NOT_ALLOWED',
@@ -75,7 +76,7 @@ export const savedMessageRoutes =
     app.delete(
       '/messages/:id/save',
       {
-        config: { ...access, feature: SAVES, errors: READ_ERRORS },
+        config: { ...access, feature: SAVES, permission: 'listMessages', errors: READ_ERRORS },
         schema: {
           operationId: 'unsaveMessage',
           tags,

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged } from '../../platform/http/schemas.ts'
@@ -22,13 +23,14 @@ const access: Access = {
   rate: 'standard',
 }
 const tags = ['threads']
-const FOLLOW_ERRORS = [
-  ...READ_ERRORS,
-  'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
-  'ERR_MESSAGE_THREAD_NESTING',
-] as const
 
-const FOLLOWING = { none: 'Following a thread has no feature in the contract.' }
+const following = {
+  ...access,
+  feature: { none: 'Following a thread has no feature in the contract.' },
+  permission: 'listMessages',
+  onBehalfOf: 'required',
+  errors: [...READ_ERRORS, 'ERR_WRONG_MESSAGE_THREAD_CATEGORY', 'ERR_MESSAGE_THREAD_NESTING'],
+} satisfies FastifyContextConfig
 
 export const threadRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
@@ -99,7 +101,7 @@ export const threadRoutes =
     app.post(
       '/messages/:id/thread/subscription',
       {
-        config: { ...access, feature: FOLLOWING, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        config: following,
         schema: {
           operationId: 'followThread',
           tags,
@@ -114,7 +116,7 @@ export const threadRoutes =
     app.delete(
       '/messages/:id/thread/subscription',
       {
-        config: { ...access, feature: FOLLOWING, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        config: following,
         schema: {
           operationId: 'unfollowThread',
           tags,
