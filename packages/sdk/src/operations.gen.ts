@@ -2599,6 +2599,10 @@ export type ExplainPermissionBody = {
   guid?: string | undefined
   /** UID of the other user: the receiver of a message, the member, or the user in a list. */
   receiver?: string | undefined
+  /** The type of the group that the user creates. */
+  groupType?: 'public' | 'private' | 'password' | undefined
+  /** Whether the user adds several members at once. */
+  several?: boolean | undefined
   /** The message that the user sends, or that a list would show. */
   message?:
     | {

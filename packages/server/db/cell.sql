@@ -344,7 +344,8 @@ CREATE FUNCTION public.announce_reaction(p_type text, h public.conversations, r 
     ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_snapshot(u), '}',
     ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
     ',"receiverType":"', h.kind, '","receiver":', to_json(receiver_of(m, h)),
-    ',"parentMessageId":"' || m.parent_id || '"', '}')::json
+    ',"parentMessageId":"' || m.parent_id || '"',
+    ',"messageCategory":', to_json(m.category), ',"messageType":', to_json(m.type), '}')::json
   from users u, messages m
   where u.app_no = r.app_no and u.uid = r.uid and m.app_no = r.app_no and m.id = r.message_id
 $$;
