@@ -21,6 +21,7 @@ export class PushCall {
   readonly answer: Promise<PushAnswer>
   /** How often it has gone from one session to the next. */
   moves = 0
+  isSettled = false
   /** Frees what the call uses. Replaced by whoever has the call. */
   onTimeout: () => void = () => {}
   readonly #settle = Promise.withResolvers<PushAnswer>()
@@ -36,11 +37,13 @@ export class PushCall {
   }
 
   resolve(answer: PushAnswer): void {
+    this.isSettled = true
     clearTimeout(this.#timer)
     this.#settle.resolve(answer)
   }
 
   reject(error: Error): void {
+    this.isSettled = true
     clearTimeout(this.#timer)
     this.#settle.reject(error)
   }

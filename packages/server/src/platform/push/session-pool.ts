@@ -166,6 +166,8 @@ export class SessionPool {
   }
 
   #move(call: PushCall): void {
+    // It timed out a moment before.
+    if (call.isSettled) return
     if (++call.moves > MOVES || this.#closed) {
       call.reject(new Unanswered('the provider keeps refusing streams'))
       return

@@ -47,9 +47,6 @@ export class Session {
       ...(!/^[\d.]+$|:/.test(host) && { servername: host }),
       ALPNProtocols: ['h2'],
     })
-    this.#socket.once('secureConnect', () => {
-      if (this.#socket.alpnProtocol !== 'h2') this.#end(new Error('the server has no HTTP/2'))
-    })
     this.#session = http2.connect(origin, {
       createConnection: () => this.#socket,
       settings: { enablePush: false },
