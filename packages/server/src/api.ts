@@ -25,6 +25,9 @@ import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { ruleRoutes } from './areas/moderation/rules.routes.ts'
+import { contactRoutes } from './areas/notifications/contact.routes.ts'
+import { notificationPreferenceRoutes } from './areas/notifications/preferences.routes.ts'
+import { notificationSettingsRoutes } from './areas/notifications/settings.routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
 import { sessionRoutes } from './areas/operators/sessions.routes.ts'
@@ -86,6 +89,9 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   eventRoutes,
   webhookRoutes,
   deliveryRoutes,
+  notificationSettingsRoutes,
+  notificationPreferenceRoutes,
+  contactRoutes,
   statsRoutes,
 ]
 

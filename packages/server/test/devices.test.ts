@@ -20,7 +20,7 @@ const server = useServer()
 
 /** Operations for the app only. */
 const OF_THE_APP =
-  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|keyword_lists|flag_reasons|blocked_messages|flagged_messages|checked_messages)$/
+  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|keyword_lists|flag_reasons|blocked_messages|flagged_messages|checked_messages)$/
 
 /** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {
@@ -60,8 +60,8 @@ async function deviceOf(app: TestApp, uid: string) {
 }
 
 /** The user who owns the resources of a prepared request. */
-function ownerOf(app: TestApp, { operation: { users }, ids }: ValidRequest) {
-  if (users === 'self') return ids.uid ?? ''
+function ownerOf(app: TestApp, { operation: { users }, ids, query }: ValidRequest) {
+  if (users === 'self') return ids.uid ?? query?.uid ?? ''
   return ids.onBehalfOf ?? make(ids.guid === undefined ? 'uid' : 'groups.onBehalfOf', app, ids)
 }
 
@@ -98,6 +98,7 @@ test('users may call exactly the operations that are not for the app only', () =
   assert.deepEqual(more.sort(), [
     ...['createUser', 'deactivateUsers', 'deleteConversation', 'deleteUser', 'getConversation'],
     ...['getPinnedConversations', 'reactivateUsers', 'setPinnedConversations'],
+    'updateContactDetails',
   ])
 })
 

@@ -203,7 +203,8 @@ suite("an app's data", () => {
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
         ...['permissions', 'restricted_features'],
         ...['banned_users', 'messages', 'threads', 'interactions', 'conversations', 'stats'],
-        'files',
+        ...['files', 'notification_settings', 'notification_preferences', 'muted_conversations'],
+        'contact_details',
       ].map((tag) => [tag, ALL]),
     ),
   }

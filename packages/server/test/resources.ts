@@ -101,6 +101,11 @@ const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
   return {}
 }
 
+/** A query that names a user. */
+const ofUser = async (app: TestApp): Promise<Sample> => ({
+  query: { uid: await user.make(app, {}) },
+})
+
 /** A message that its sender has reacted to. */
 async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
   const sender = (await app.call('GET', `/v3/messages/${id}`)).body.data.sender
@@ -520,6 +525,43 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listWebhookDeliveries: () => ({ query: { limit: '10', failed: 'true', before: '100' } }),
   listWebhookDeadLetters: () => ({ query: { limit: '10', after: '1' } }),
   replayWebhookEvents: (app) => sequenced(app),
+  updateNotificationSettings: () => ({
+    body: {
+      preferences: {
+        group: { messagesSetting: 3, reactionsOverride: false },
+        mute: { schedulePreferenceSetting: { sunday: { from: 900, to: 1730, dnd: true } } },
+        push: { customJson: { theme: 'dark' } },
+      },
+      sound: { chat: 'ping.aiff' },
+      templates: { usePrivacyTemplate: 1, textMessageTemplateDefault: { body: 'New' } },
+    },
+  }),
+  getNotificationPreferences: ofUser,
+  updateNotificationPreferences: async (app) => ({
+    ...(await ofUser(app)),
+    body: {
+      groupPreferences: { groupMessages: 3 },
+      oneOnOnePreferences: { oneOnOneReactions: 1 },
+      mutePreferences: { dnd: 2, hold: true, schedule: { monday: { from: 800, to: 1800 } } },
+      usePrivacyTemplate: true,
+    },
+  }),
+  resetNotificationPreferences: ofUser,
+  listMutedConversations: ofUser,
+  muteConversations: async (app) => ({
+    ...(await ofUser(app)),
+    body: { conversations: [{ id: newId(), type: 'group', until: 4_102_444_800_000 }] },
+  }),
+  unmuteConversations: async (app) => ({
+    ...(await ofUser(app)),
+    body: { conversations: [{ id: newId(), type: 'oneOnOne' }] },
+  }),
+  getNotificationPreferencesTimezone: ofUser,
+  updateNotificationPreferencesTimezone: async (app) => ({
+    ...(await ofUser(app)),
+    body: { timezone: 'Europe/Paris' },
+  }),
+  updateContactDetails: () => ({ body: { email: 'a@example.org', phno: '+33100000000' } }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

@@ -1077,6 +1077,35 @@ create table search_changes (
   primary key (app_no, id)
 );
 
+-- What apps and users chose about notifications. Those who chose nothing have no row: the defaults are code.
+create table notification_settings (
+  app_no int not null references apps,
+  -- Only what differs from the defaults.
+  settings jsonb not null default '{}',
+  primary key (app_no)
+);
+
+create table notification_users (
+  app_no int not null,
+  uid text collate "C" not null,
+  choices jsonb not null default '{}',
+  timezone text,
+  email text,
+  phno text,
+  primary key (app_no, uid)
+);
+
+-- The receivers of one message are asked about the same conversation, so that comes first.
+create table notification_mutes (
+  app_no int not null,
+  kind text collate "C" not null,
+  with_id text collate "C" not null,
+  uid text collate "C" not null,
+  until timestamptz not null,
+  primary key (app_no, kind, with_id, uid)
+);
+create index notification_mutes_user on notification_mutes (app_no, uid);
+
 -- Each webhook reads the event log from its own position. docs/decisions/0013-webhooks.md explains why
 -- no event is lost and events with the same order key stay in order.
 

@@ -35,8 +35,8 @@ export interface Access {
   /** The scope an API key needs. */
   scope: KeyScope
   /**
-   * Whether a user may call it with an auth token; `self`: only about the user in the path, who
-   * must be the caller.
+   * Whether a user may call it with an auth token; `self`: only about the user in the path or the
+   * query, who must be the caller.
    */
   users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
@@ -367,13 +367,15 @@ async function toActor(
 }
 
 /** Users act only for themselves. What only another user may see looks as if it didn't exist. */
-function checkUserMay({ users }: Access, uid: string, { headers, params }: FastifyRequest): void {
+function checkUserMay({ users }: Access, uid: string, request: FastifyRequest): void {
+  const { headers, params, query } = request
   const other = textOf(headers.onbehalfof).toLowerCase()
   if (!users) throw noAccess('This operation needs an API key; auth tokens may not call it.')
   if (other && other !== uid)
     throw noAccess('onBehalfOf names a different user than the auth token.')
   if (users !== 'self') return
-  const named = (params as { uid: string }).uid.toLowerCase()
+  const { uid: given = '' } = { ...(query as { uid?: unknown }), ...(params as { uid?: unknown }) }
+  const named = String(given).toLowerCase()
   if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })
 }
 

@@ -68,6 +68,19 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Webhooks',
     'HTTPS calls to your server for the events that you choose, signed and retried.',
   ],
+  notification_settings: [
+    'Notification settings',
+    'Of what, when and with which texts the users of your app are notified, and what they can choose themselves.',
+  ],
+  notification_preferences: [
+    'Notification preferences',
+    'What one user chose: of what to be notified, at which hours, and in which time zone.',
+  ],
+  muted_conversations: [
+    'Muted conversations',
+    'Conversations of which a user is not notified for a while.',
+  ],
+  contact_details: ['Contact details', 'Where to send email and SMS about unread messages.'],
   stats: ['Stats', 'How much your app is used.'],
   api_keys: ['API keys', 'The credentials of your servers.'],
 

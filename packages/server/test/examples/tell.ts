@@ -8,6 +8,7 @@ import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
 import { manageModeration, moderate } from './moderation.ts'
+import { manageNotifications } from './notifications.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
 
@@ -37,6 +38,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await managePeople(story)
   await manageGroups(story)
   await manageModeration(story)
+  await manageNotifications(story)
   await followEvents(story, served)
   await manageWebhooks(story, served)
   await readUsage(story, served)

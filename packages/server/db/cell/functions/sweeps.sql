@@ -188,6 +188,12 @@ begin
     select ctid from checked_messages
     where app_no = p_app_no and receiver = p_guid and kind = 'group' limit p_limit - v_done));
   get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return false; end if;
+  delete from notification_mutes where ctid = any (array(
+    select ctid from notification_mutes
+    where app_no = p_app_no and kind = 'group' and with_id = p_guid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
   delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
   return true;
@@ -264,6 +270,15 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
+  delete from notification_mutes where ctid = any (array(
+    (select ctid from notification_mutes where app_no = p_app_no and uid = p_uid
+     limit greatest(v_left, 0))
+    union
+    (select ctid from notification_mutes
+     where app_no = p_app_no and kind = 'user' and with_id = p_uid limit greatest(v_left, 0))
+    limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
   if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
@@ -300,6 +315,7 @@ begin
 
   if v_left <= 0 then return false; end if;
   delete from view_totals where app_no = p_app_no and uid = p_uid;
+  delete from notification_users where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
 end $$;

@@ -91,6 +91,11 @@ export const cellTables = {
   webhook_dead_letters: { moves: 'replicated', service: ALL, plain: 'app_no webhook_no position upto type reason at' },
   webhook_deliveries: { moves: 'replicated', service: ADD_REMOVE, personal: 'answer', plain: 'app_no webhook_no id position type try status error duration_ms at day' },
 
+  // Notifications.
+  notification_settings: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no settings' },
+  notification_users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid email phno', personal: 'choices timezone', plain: 'app_no' },
+  notification_mutes: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid with_id', plain: 'app_no kind until' },
+
   // Usage.
   usage_progress: { moves: 'replicated', service: ALL, plain: 'app_no position' },
   usage_days: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no day what count' },
