@@ -86,10 +86,7 @@ suite('resetNotificationPreferences', () => {
     await notificationPreferences.update(choice, { uid: 'amira' })
     const reset = await notificationPreferences.reset({ uid: 'amira' })
     assert.equal(reset.groupPreferences.groupMessages, 1)
-    assert.deepEqual(
-      [reset.mutePreferences.dnd, reset.oneOnOnePreferences.oneOnOneReplies],
-      [1, 2],
-    )
+    assert.deepEqual([reset.mutePreferences.dnd, reset.oneOnOnePreferences.oneOnOneReplies], [1, 2])
     assert.equal(reset.usePrivacyTemplate, false)
     assert.deepEqual(await rowsOf(app), [])
   })
