@@ -82,7 +82,7 @@ suite('preferences', () => {
             const code = free && override ? (chosen ?? own) : own
             const preferences = effective(app, choices)
             const where = JSON.stringify({ section, occasion, own, chosen, override })
-            const expected = yes.includes(code) ? YES : no(reason)
+            const expected: Decision = yes.includes(code) ? YES : no(reason)
             assert.deepEqual(
               decide(facts({ occasion, conversation, preferences })),
               expected,
