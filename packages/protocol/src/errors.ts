@@ -201,6 +201,24 @@ export const errors = {
     message: 'The rule "{rule}" uses the keyword list "{id}".',
     when: 'A rule of moderation refers to the keyword list.',
   },
+  ERR_PROVIDER_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no provider "{id}".',
+    when: 'The app has no provider with this id, or none of this kind.',
+  },
+  ERR_PROVIDER_ALREADY_EXISTS: {
+    status: 409,
+    retry: false,
+    message: 'There is already a provider "{id}".',
+    when: 'The app has a provider of the same kind with this id.',
+  },
+  ERR_TOKEN_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no such push token.',
+    when: 'The user has no push token with the value in the path.',
+  },
   ERR_REASON_NOT_FOUND: {
     status: 404,
     retry: false,
@@ -823,6 +841,8 @@ export const impossibleErrors: Record<string, string> = {
   ERR_MEMBER_BAN_FAILED: `A ban is one transaction; ${OTHERWISE}.`,
   ERR_MEMBER_UNBAN_FAILED: DELETION,
   ERR_USER_MESSAGE_DELETE_FAILED: DELETION,
+  ERR_TOKEN_ALREADY_EXISTS:
+    'A push token that is registered again moves to its new session, so that devices can register at each start.',
   ERR_MSG_NOT_FOUND: 'It is another name of `ERR_MESSAGE_ID_NOT_FOUND`.',
   ERR_OPERATION_FAILED: FAULT,
   ERR_BAD_ERROR_RESPONSE: FAULT,

@@ -27,7 +27,9 @@ import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { ruleRoutes } from './areas/moderation/rules.routes.ts'
 import { contactRoutes } from './areas/notifications/contact.routes.ts'
 import { notificationPreferenceRoutes } from './areas/notifications/preferences.routes.ts'
+import { providerRoutes } from './areas/notifications/providers.routes.ts'
 import { notificationSettingsRoutes } from './areas/notifications/settings.routes.ts'
+import { pushTokenRoutes } from './areas/notifications/tokens.routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
 import { sessionRoutes } from './areas/operators/sessions.routes.ts'
@@ -92,6 +94,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   notificationSettingsRoutes,
   notificationPreferenceRoutes,
   contactRoutes,
+  pushTokenRoutes,
+  providerRoutes,
   statsRoutes,
 ]
 

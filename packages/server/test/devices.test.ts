@@ -20,12 +20,17 @@ const server = useServer()
 
 /** Operations for the app only. */
 const OF_THE_APP =
-  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|keyword_lists|flag_reasons|blocked_messages|flagged_messages|checked_messages)$/
+  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|push_providers|sms_providers|email_providers|keyword_lists|flag_reasons|blocked_messages|flagged_messages|checked_messages)$/
 
 /** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {
   updateUser: { body: { name: 'Amira K.', statusMessage: 'Away', unset: ['avatar'] } },
   resetUserConversation: { body: {} },
+  // Devices name no auth token: theirs is in the header.
+  registerPushToken: { body: { platform: 'fcm_web', fcmToken: 'f-own' } },
+  listPushTokens: { query: {} },
+  unregisterSessionPushTokens: { query: {}, body: {} },
+  unregisterPushToken: { body: {} },
 }
 
 /** Operations that members may not use on other members' messages or groups, with the code. */
@@ -62,6 +67,7 @@ async function deviceOf(app: TestApp, uid: string) {
 /** The user who owns the resources of a prepared request. */
 function ownerOf(app: TestApp, { operation: { users }, ids, query }: ValidRequest) {
   if (users === 'self') return ids.uid ?? query?.uid ?? ''
+  if (ids.pushToken) return ids.pushToken.slice('of-'.length, ids.pushToken.lastIndexOf('_'))
   return ids.onBehalfOf ?? make(ids.guid === undefined ? 'uid' : 'groups.onBehalfOf', app, ids)
 }
 

@@ -2,7 +2,7 @@
  * What the tests over all operations need from each area: an id for every path parameter, and a
  * request that succeeds. Add those of a new area here.
  */
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
 import { insertBlocked } from './held.ts'
 import type { CallOptions, TestApp } from './kit.ts'
@@ -27,6 +27,11 @@ export interface Sample {
 
 /** A public address, which needs no name server. */
 const HOOK_URL = 'https://8.8.8.8/hook'
+
+/** Keys that open nothing. */
+const pem = { type: 'pkcs8', format: 'pem' } as const
+const RSA_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem)
+const EC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem)
 
 const NOTE = { name: 'note.txt', size: 5, mimeType: 'text/plain' }
 
@@ -105,6 +110,58 @@ const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
 const ofUser = async (app: TestApp): Promise<Sample> => ({
   query: { uid: await user.make(app, {}) },
 })
+
+/** The auth token of a new user. */
+async function newSession(app: TestApp): Promise<string> {
+  const path = `/v3/users/${await user.make(app, {})}/auth_tokens`
+  return (await app.call('POST', path, { body: {} })).body.data.authToken
+}
+
+const CUSTOM_PROVIDER = {
+  isEnabled: true,
+  webhookURL: HOOK_URL,
+  useBasicAuth: true,
+  basicAuthUsername: 'ana',
+  basicAuthPassword: 'long-secret-1',
+}
+const TWILIO = {
+  twilioAccountSID: 'AC1',
+  twilioAuthToken: 'long-secret-2',
+  twilioSenderPhoneNumber: '+33100000001',
+}
+const SENDGRID = {
+  sendGridApiKey: 'long-secret-3',
+  sendGridTemplateID: 'd-1',
+  sendGridUnsubscribeGroupID: '7',
+  senderName: 'Loquat',
+  senderEmail: 'chat@example.org',
+  allowEmailReplies: false,
+}
+
+const fcmProvider = (providerId: string) => ({
+  providerId,
+  serviceAccountFilename: 'account.json',
+  serviceAccountCreds: {
+    project_id: 'chat-1',
+    client_email: 'push@chat-1.example.org',
+    private_key: RSA_KEY,
+    private_key_id: 'k1',
+  },
+  notificationInPayload: { ios: { chat: true, call: false }, android: {} },
+})
+
+const apnsProvider = (providerId: string) => ({
+  ...{ providerId, keyId: 'K1', teamId: 'T1', bundleId: 'org.example.chat' },
+  ...{ p8KeyFilename: 'key.p8', p8Key: EC_KEY, productionMode: true },
+})
+
+/** Stores a provider at its path, and returns the sample. */
+const stored =
+  (path: string, body: object, sample: Sample = {}) =>
+  async (app: TestApp): Promise<Sample> => {
+    await app.call('POST', `/v3/notifications/${path}`, { body })
+    return sample
+  }
 
 /** A message that its sender has reacted to. */
 async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
@@ -268,6 +325,30 @@ export const resources: Record<string, Resource> = {
       return id
     },
     unknown: () => `hook${randomBytes(6).toString('hex')}`,
+  },
+  /** A provider of either kind, which isn't the default one. */
+  providerId: {
+    async make(app) {
+      const id = newId()
+      for (const providerId of ['main', id]) {
+        const path = '/v3/notifications/push/v1/providers'
+        await app.call('POST', `${path}/fcm`, { body: fcmProvider(providerId) })
+        await app.call('POST', `${path}/apns`, { body: apnsProvider(providerId) })
+      }
+      return id
+    },
+    unknown: newId,
+  },
+  /** The value tells its session. */
+  pushToken: {
+    async make(app) {
+      const authToken = await newSession(app)
+      const fcmToken = `of-${authToken}`
+      const body = { authToken, platform: 'fcm_web', fcmToken }
+      await app.call('POST', '/v3/notifications/push/v1/tokens', { body })
+      return fcmToken
+    },
+    unknown: newId,
   },
   authToken: {
     async make(app, { uid }) {
@@ -562,6 +643,74 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
     body: { timezone: 'Europe/Paris' },
   }),
   updateContactDetails: () => ({ body: { email: 'a@example.org', phno: '+33100000000' } }),
+  registerPushToken: async (app) => ({
+    body: {
+      authToken: await newSession(app),
+      platform: 'fcm_android',
+      fcmToken: `f-${newId()}`,
+      timezone: 'Europe/Paris',
+    },
+  }),
+  listPushTokens: async (app) => ({ query: { authToken: await newSession(app), all: 'true' } }),
+  unregisterSessionPushTokens: async (app) => ({
+    query: { all: 'true' },
+    body: { authToken: await newSession(app) },
+  }),
+  unregisterPushToken: (_app, { pushToken = '' }) => ({
+    body: { authToken: pushToken.slice('of-'.length) },
+  }),
+  createFcmProvider: () => ({ body: fcmProvider(newId()) }),
+  updateFcmProvider: async (app) => ({
+    body: fcmProvider(await (resources.providerId as Resource).make(app, {})),
+  }),
+  createApnsProvider: () => ({ body: apnsProvider(newId()) }),
+  updateApnsProvider: async (app) => ({
+    body: apnsProvider(await (resources.providerId as Resource).make(app, {})),
+  }),
+  getCustomPushProvider: stored('push/v1/providers/custom', CUSTOM_PROVIDER),
+  createCustomPushProvider: () => ({ body: CUSTOM_PROVIDER }),
+  updateCustomPushProvider: stored('push/v1/providers/custom', CUSTOM_PROVIDER, {
+    body: { isEnabled: false },
+  }),
+  deleteCustomPushProvider: stored('push/v1/providers/custom', CUSTOM_PROVIDER),
+  getTwilioProvider: stored('sms/v1/providers/twilio', TWILIO),
+  createTwilioProvider: () => ({ body: TWILIO }),
+  updateTwilioProvider: stored('sms/v1/providers/twilio', TWILIO, { body: { isEnabled: false } }),
+  deleteTwilioProvider: stored('sms/v1/providers/twilio', TWILIO),
+  getCustomSmsProvider: stored('sms/v1/providers/custom', {
+    ...CUSTOM_PROVIDER,
+    useStoredPhNo: true,
+  }),
+  createCustomSmsProvider: () => ({ body: { ...CUSTOM_PROVIDER, useStoredPhNo: true } }),
+  updateCustomSmsProvider: stored(
+    'sms/v1/providers/custom',
+    { ...CUSTOM_PROVIDER, useStoredPhNo: true },
+    { body: { useStoredPhNo: false } },
+  ),
+  deleteCustomSmsProvider: stored('sms/v1/providers/custom', {
+    ...CUSTOM_PROVIDER,
+    useStoredPhNo: true,
+  }),
+  getSendgridProvider: stored('email/v1/providers/sendgrid', SENDGRID),
+  createSendgridProvider: () => ({ body: SENDGRID }),
+  updateSendgridProvider: stored('email/v1/providers/sendgrid', SENDGRID, {
+    body: { senderName: 'Chat' },
+  }),
+  deleteSendgridProvider: stored('email/v1/providers/sendgrid', SENDGRID),
+  getCustomEmailProvider: stored('email/v1/providers/custom', {
+    ...CUSTOM_PROVIDER,
+    useStoredEmailID: true,
+  }),
+  createCustomEmailProvider: () => ({ body: { ...CUSTOM_PROVIDER, useStoredEmailID: true } }),
+  updateCustomEmailProvider: stored(
+    'email/v1/providers/custom',
+    { ...CUSTOM_PROVIDER, useStoredEmailID: true },
+    { body: { useStoredEmailID: false } },
+  ),
+  deleteCustomEmailProvider: stored('email/v1/providers/custom', {
+    ...CUSTOM_PROVIDER,
+    useStoredEmailID: true,
+  }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

@@ -1106,6 +1106,42 @@ create table notification_mutes (
 );
 create index notification_mutes_user on notification_mutes (app_no, uid);
 
+create table notification_providers (
+  app_no int not null references apps,
+  channel text collate "C" not null,
+  kind text collate "C" not null,
+  -- Chosen by the app. Empty for kinds of which an app has one.
+  provider_id text collate "C" not null,
+  is_default boolean not null,
+  enabled boolean not null,
+  details jsonb not null,
+  secret_sealed bytea not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, channel, kind, provider_id)
+);
+create unique index notification_providers_default on notification_providers (app_no, channel, kind)
+where is_default;
+
+-- Devices that receive push. The foreign key lets them end with their auth token, however that ends, and lets no
+-- registration pass a revocation.
+create table push_tokens (
+  app_no int not null,
+  -- A keyed hash for lookups: a device has one owner. The encrypted value is what is sent to.
+  push_hash bytea not null,
+  push_sealed bytea not null,
+  token_hash bytea not null,
+  uid text collate "C" not null,
+  platform text not null,
+  provider_id text,
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, push_hash),
+  foreign key (app_no, token_hash) references auth_tokens on delete cascade
+);
+create index push_tokens_session on push_tokens (app_no, token_hash);
+create index push_tokens_user on push_tokens (app_no, uid);
+
 -- Each webhook reads the event log from its own position. docs/decisions/0013-webhooks.md explains why
 -- no event is lost and events with the same order key stay in order.
 

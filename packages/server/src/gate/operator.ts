@@ -52,6 +52,11 @@ const SECTION_OF_TAG: Record<string, Section> = {
   notification_preferences: 'data',
   muted_conversations: 'data',
   contact_details: 'data',
+  // A list of push tokens shows auth tokens.
+  push_tokens: 'integration',
+  push_providers: 'integration',
+  sms_providers: 'integration',
+  email_providers: 'integration',
   blocked_messages: 'moderation',
   moderation_rules: 'moderation',
   keyword_lists: 'moderation',

@@ -81,6 +81,16 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Conversations of which a user is not notified for a while.',
   ],
   contact_details: ['Contact details', 'Where to send email and SMS about unread messages.'],
+  push_tokens: [
+    'Push tokens',
+    'The devices of your users that receive push. A push token ends with the auth token that it was registered with.',
+  ],
+  push_providers: [
+    'Push providers',
+    'Your accounts at the push services of Google and Apple, or a server of your own.',
+  ],
+  sms_providers: ['SMS providers', 'Who sends your SMS.'],
+  email_providers: ['Email providers', 'Who sends your email.'],
   stats: ['Stats', 'How much your app is used.'],
   api_keys: ['API keys', 'The credentials of your servers.'],
 

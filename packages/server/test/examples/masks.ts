@@ -29,6 +29,12 @@ const LATER: Record<string, number> = {
 const isTime = (name: string, value: unknown) =>
   typeof value === 'number' && value > 1_600_000_000 && /(At|Until|^at)$/.test(name)
 
+const isIsoTime = (name: string, value: unknown) => typeof value === 'string' && /At$/.test(name)
+
+/** Private keys, and what answers show of them. */
+const KEYS = ['private_key', 'p8Key']
+const KEY = '-----BEGIN PRIVATE KEY-----\nMIG…\n-----END PRIVATE KEY-----\n'
+
 /** UUIDs, and ids of files. */
 const isRandom = (value: unknown) =>
   typeof value === 'string' && /^([0-9a-f-]{36}|[0-9a-f]{32})$/.test(value)
@@ -123,6 +129,8 @@ export class Masks {
   #timed(name: string, value: unknown, parent: number): unknown {
     if (isTime(name, value)) return START + parent * 60 + (LATER[name] ?? 0)
     if (name === 'durationMs') return 84
+    if (isIsoTime(name, value)) return new Date(START * 1000).toISOString()
+    if (KEYS.includes(name)) return String(value).startsWith('****') ? '****h4Kz' : KEY
     if (Array.isArray(value)) return value.map((item) => this.#timed(name, item, parent))
     if (typeof value !== 'object' || value === null) return value
     const own = this.#numberOf(value as Record<string, unknown>) ?? parent

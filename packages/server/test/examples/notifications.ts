@@ -1,4 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto'
 import type { Story } from './story.ts'
+
+const PEM = { type: 'pkcs8', format: 'pem' } as const
 
 /** Of what the app notifies its users, and what one of them prefers. */
 export async function manageNotifications(story: Story): Promise<void> {
@@ -61,4 +64,101 @@ async function managePreferences(story: Story): Promise<void> {
   })
   await story.show('getContactDetails', { as: 'amira' })
   await story.show('deleteContactDetails', { as: 'amira' })
+}
+
+/** Devices that receive push, and the services that send it. */
+export async function manageProviders(story: Story): Promise<void> {
+  const keys = {
+    rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(PEM).toString(),
+    ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(PEM).toString(),
+  }
+  const fcm = {
+    providerId: 'fcm-1',
+    serviceAccountFilename: 'ward-chat.json',
+    serviceAccountCreds: {
+      project_id: 'ward-chat',
+      client_email: 'push@ward-chat.example.org',
+      private_key: keys.rsa,
+      private_key_id: '7d2f',
+    },
+    notificationInPayload: { ios: { chat: true, call: false } },
+  }
+  await story.show('createFcmProvider', { body: fcm })
+  await story.show('updateFcmProvider', { body: { ...fcm, serviceAccountFilename: 'new.json' } })
+  await story.show('listFcmProviders')
+  await story.show('setDefaultFcmProvider', { ids: { providerId: 'fcm-1' } })
+  const apns = {
+    ...{ providerId: 'apns-1', keyId: 'K2DEF4', teamId: 'T9AB3C', bundleId: 'org.example.ward' },
+    ...{ p8KeyFilename: 'AuthKey.p8', p8Key: keys.ec, productionMode: false },
+  }
+  await story.show('createApnsProvider', { body: apns })
+  await story.show('updateApnsProvider', { body: { ...apns, productionMode: true } })
+  await story.show('listApnsProviders')
+  await story.show('setDefaultApnsProvider', { ids: { providerId: 'apns-1' } })
+  await manageDevices(story)
+  await story.show('deleteFcmProvider', { ids: { providerId: 'fcm-1' } })
+  await story.show('deleteApnsProvider', { ids: { providerId: 'apns-1' } })
+  await manageOthers(story)
+}
+
+async function manageDevices(story: Story): Promise<void> {
+  const { authToken } = await story.run('createAuthToken', {
+    ids: { uid: 'amira' },
+    body: { force: true },
+  })
+  await story.show('registerPushToken', {
+    body: { authToken, platform: 'fcm_android', fcmToken: 'dGhlLXRva2Vu', providerId: 'fcm-1' },
+  })
+  await story.show('registerPushToken', {
+    title: 'Register a browser',
+    body: {
+      authToken,
+      platform: 'web_push',
+      subscription: {
+        endpoint: 'https://push.example.org/send/7c1a',
+        keys: {
+          p256dh:
+            'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+        },
+      },
+      timezone: 'Europe/Vienna',
+    },
+  })
+  await story.show('listPushTokens', { query: { authToken, all: true } })
+  await story.show('unregisterPushToken', {
+    ids: { pushToken: 'dGhlLXRva2Vu' },
+    body: { authToken },
+  })
+  await story.show('unregisterSessionPushTokens', { body: { authToken } })
+}
+
+/** Custom providers, SMS and email. */
+async function manageOthers(story: Story): Promise<void> {
+  const custom = {
+    ...{ isEnabled: true, webhookURL: 'https://hooks.example.org/notify', useBasicAuth: true },
+    ...{ basicAuthUsername: 'loquat', basicAuthPassword: 'correct-horse-battery' },
+  }
+  const twilio = {
+    ...{ twilioAccountSID: 'AC0f1e2d', twilioAuthToken: '9b8c7d6e5f4a' },
+    twilioSenderPhoneNumber: '+43100000001',
+  }
+  const sendgrid = {
+    ...{ sendGridApiKey: 'SG.1a2b3c4d5e6f', sendGridTemplateID: 'd-77' },
+    ...{ sendGridUnsubscribeGroupID: '12', senderName: 'Ward chat' },
+    ...{ senderEmail: 'chat@example.org', allowEmailReplies: false },
+  }
+  const all: [name: string, body: object, changes: object][] = [
+    ['CustomPush', custom, { isEnabled: false }],
+    ['Twilio', twilio, { isEnabled: false }],
+    ['CustomSms', { ...custom, useStoredPhNo: false }, { useStoredPhNo: true }],
+    ['Sendgrid', sendgrid, { senderName: 'Ward 3' }],
+    ['CustomEmail', { ...custom, useStoredEmailID: false }, { useStoredEmailID: true }],
+  ]
+  for (const [name, body, changes] of all) {
+    await story.show(`create${name}Provider`, { body })
+    await story.show(`update${name}Provider`, { body: changes })
+    await story.show(`get${name}Provider`)
+    await story.show(`delete${name}Provider`)
+  }
 }

@@ -8,7 +8,7 @@ import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
 import { manageModeration, moderate } from './moderation.ts'
-import { manageNotifications } from './notifications.ts'
+import { manageNotifications, manageProviders } from './notifications.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
 
@@ -39,6 +39,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await manageGroups(story)
   await manageModeration(story)
   await manageNotifications(story)
+  await manageProviders(story)
   await followEvents(story, served)
   await manageWebhooks(story, served)
   await readUsage(story, served)

@@ -125,6 +125,17 @@ function changeUser<T>(
   })
 }
 
+/** Changes the time zone of a locked user. */
+export async function storeZone(
+  tx: Tx,
+  appNo: number,
+  uid: string,
+  timezone: string,
+): Promise<void> {
+  const row = (await findUserRow.maybeOne(tx, { appNo, uid })) ?? NOTHING
+  await storeUserRow.run(tx, { appNo, uid, ...row, timezone })
+}
+
 /** Serialises the changes of a user, also while there is no row yet. */
 export async function lockUser(tx: Tx, appNo: number, uid: string): Promise<void> {
   if (!(await lockUsers.maybeOne(tx, { appNo, uids: [uid] })))

@@ -95,6 +95,8 @@ export const cellTables = {
   notification_settings: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no settings' },
   notification_users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid email phno', personal: 'choices timezone', plain: 'app_no' },
   notification_mutes: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid with_id', plain: 'app_no kind until' },
+  notification_providers: { moves: 'replicated', exported: 'settings', service: ALL, sealed: { secret_sealed: 'notification_providers.secret' }, plain: 'app_no channel kind provider_id is_default enabled details created_at updated_at' },
+  push_tokens: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'platform', sealed: { push_sealed: 'push_tokens.push' }, hashed: 'push_hash token_hash', plain: 'app_no provider_id created_at updated_at' },
 
   // Usage.
   usage_progress: { moves: 'replicated', service: ALL, plain: 'app_no position' },

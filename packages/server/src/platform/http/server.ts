@@ -48,8 +48,8 @@ export const BODY_LIMIT = 10_240
 const REQUEST_MS = 60_000
 /** The time for the last response to arrive before the connection is closed. */
 const LINGER_MS = 2_000
-/** Ids and tokens in paths can be long. */
-const MAX_PARAM_LENGTH = 1_000
+/** Ids and tokens in paths can be long: a push token has up to 4,096 characters, each encoded as up to three. */
+const MAX_PARAM_LENGTH = 12_288
 
 /** An HTTP server without routes: parsing, validation, errors, request ids and logs. */
 export function openHttp(options: HttpOptions): FastifyInstance {
