@@ -24,6 +24,27 @@ export type ApiKey = {
   createdAt: number
 }
 
+export type ApnsProvider = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Id of the key. */
+  keyId: string
+  /** Id of the team. */
+  teamId: string
+  /** Bundle id of the app. */
+  bundleId: string
+  /** Name of the file, for your own use. */
+  p8KeyFilename: string
+  /** Key from the .p8 file. Answers show its last four characters; if you send those back, it stays. */
+  p8Key: string
+  includeContentAvailable?: boolean
+  includeMutableContent?: boolean
+  /** Whether Apple’s production servers are called. Default: false. */
+  productionMode?: boolean
+  /** Whether it sends to devices whose push token names no provider. */
+  isDefault: boolean
+}
+
 export type Attachment = {
   /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
@@ -273,6 +294,13 @@ export type CheckedUser = {
   tags?: string[] | undefined
 }
 
+export type ContactDetails = {
+  /** Email address. Check that it belongs to the user before you store it. */
+  email?: string
+  /** Phone number with country code: `+` and digits. */
+  phno?: string
+}
+
 export type Conversation = {
   /** UID of the user whose view this is. Only present without `onBehalfOf`. */
   uid?: string
@@ -396,6 +424,21 @@ export type Cursor = {
   /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
   id?: string
   affix?: 'append' | 'prepend'
+}
+
+export type CustomEmailProvider = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+  /** Whether only users with a stored email address are notified. */
+  useStoredEmailID: boolean
 }
 
 export type CustomInteractiveMessage = {
@@ -562,6 +605,34 @@ export type CustomMessage = {
     }
     [field: string]: unknown
   }
+}
+
+export type CustomProvider = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+}
+
+export type CustomSmsProvider = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+  /** Whether only users with a stored phone number are notified. */
+  useStoredPhNo: boolean
 }
 
 export type DailyStats = {
@@ -745,6 +816,40 @@ export type Explanation = {
   decidedBy?: RuleApplied
   /** All rules about the action, in the order in which they decide. The first one that denies it decides. */
   chain: RuleApplied[]
+}
+
+export type FcmProvider = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Name of the file, for your own use. */
+  serviceAccountFilename?: string
+  /** From the file that Google gives you for a service account. */
+  serviceAccountCreds: {
+    /** Project of the service account. */
+    project_id: string
+    client_email: string
+    /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+    private_key: string
+    /** Id of the key. */
+    private_key_id: string
+  }
+  /** Where a payload has a part that the system displays by itself. */
+  notificationInPayload?: {
+    ios?: {
+      chat?: boolean
+      call?: boolean
+    }
+    android?: {
+      chat?: boolean
+      call?: boolean
+    }
+    web?: {
+      chat?: boolean
+      call?: boolean
+    }
+  }
+  /** Whether it sends to devices whose push token names no provider. */
+  isDefault: boolean
 }
 
 export type FileDetails = {
@@ -1563,6 +1668,14 @@ export type MultipleReceivers = {
   guids?: string[] | undefined
 }
 
+export type MutedConversation = {
+  /** UID of the other user, or GUID of the group. */
+  id: string
+  type: 'oneOnOne' | 'group'
+  /** End of the mute, in Unix milliseconds. */
+  until: number
+}
+
 export type NewAttachment = {
   /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
@@ -1937,6 +2050,302 @@ export type NewTextMessage = {
   }
 }
 
+export type NotificationPreferences = {
+  group: {
+    /** 1: none. 2: all. 3: only with a mention. */
+    messagesSetting: 1 | 2 | 3
+    messagesOverride: boolean
+    /** 1: none. 2: all. 3: only with a mention. */
+    repliesSetting: 1 | 2 | 3
+    repliesOverride: boolean
+    /** 1: none. 2: to own messages. 3: to all messages. */
+    reactionsSetting: 1 | 2 | 3
+    reactionsOverride: boolean
+    /** 1: off. 2: on. */
+    messageEditedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    messageDeletedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberLeftSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberAddedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberJoinedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberKickedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberBannedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberUnbannedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    memberScopeChangedSetting: 1 | 2
+    memberLeftOverride: boolean
+    memberAddedOverride: boolean
+    memberJoinedOverride: boolean
+    memberKickedOverride: boolean
+    memberBannedOverride: boolean
+    memberUnbannedOverride: boolean
+    memberScopeChangedOverride: boolean
+  }
+  oneOnOne: {
+    /** 1: none. 2: all. 3: only with a mention. */
+    messagesSetting: 1 | 2 | 3
+    messagesOverride: boolean
+    /** 1: none. 2: all. 3: only with a mention. */
+    repliesSetting: 1 | 2 | 3
+    repliesOverride: boolean
+    /** 1: none. 2: to own messages. 3: to all messages. */
+    reactionsSetting: 1 | 2 | 3
+    reactionsOverride: boolean
+    /** 1: off. 2: on. */
+    messageEditedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    messageDeletedSetting: 1 | 2
+  }
+  mute: {
+    /** 1: off. 2: on. */
+    dndPreferenceSetting: 1 | 2
+    dndPreferenceOverride: boolean
+    /** The hours of each day in which notifications may arrive. */
+    schedulePreferenceSetting: {
+      monday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      tuesday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      wednesday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      thursday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      friday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      saturday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      sunday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+    }
+    schedulePreferenceOverride: boolean
+    /** Whether what comes outside the hours of the schedule waits until they begin. Otherwise nobody is notified of it. */
+    holdPreferenceSetting: boolean
+    holdPreferenceOverride: boolean
+    /** Whether users may mute groups. */
+    mutedGroupsOverride: boolean
+    /** Whether users may mute 1:1 conversations. */
+    mutedOneOnOnesOverride: boolean
+  }
+  call: {
+    /** 1: off. 2: on. */
+    initiatedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    ongoingSetting: 1 | 2
+    /** 1: off. 2: on. */
+    cancelledSetting: 1 | 2
+    /** 1: off. 2: on. */
+    busySetting: 1 | 2
+    /** 1: off. 2: on. */
+    rejectedSetting: 1 | 2
+    /** 1: off. 2: on. */
+    unansweredSetting: 1 | 2
+    /** 1: off. 2: on. */
+    endedSetting: 1 | 2
+    initiatedOverride: boolean
+    ongoingOverride: boolean
+    cancelledOverride: boolean
+    busyOverride: boolean
+    rejectedOverride: boolean
+    unansweredOverride: boolean
+    endedOverride: boolean
+  }
+  email: {
+    /** Whether only unread messages count. */
+    notifyForUnreadOnly: boolean
+    intervalInSeconds: number
+    maxPerDay: number
+    maxPerDayPerConversation: number
+    includeMessageObjectSetting: boolean
+    includeSenderMetadataSetting: boolean
+    includeReceiverMetadataSetting: boolean
+    includeMessageMetadataSetting: boolean
+  }
+  sms: {
+    /** Whether only unread messages count. */
+    notifyForUnreadOnly: boolean
+    intervalInSeconds: number
+    maxPerDay: number
+    maxPerDayPerConversation: number
+    includeMessageObjectSetting: boolean
+    includeSenderMetadataSetting: boolean
+    includeReceiverMetadataSetting: boolean
+    includeMessageMetadataSetting: boolean
+  }
+  push: {
+    /** Whether the message goes along. */
+    includeMessageObjectSetting: boolean
+    includeSenderMetadataSetting: boolean
+    includeReceiverMetadataSetting: boolean
+    includeMessageMetadataSetting: boolean
+    /** Whether a text is shortened if it exceeds 4 KB. */
+    trimTextFieldSetting: boolean
+    /** Whether the number of unread messages goes along, for the badge of the app. */
+    unreadMessageCountSetting: boolean
+    /** Goes along as `custom`. */
+    customJson?: Record<string, unknown>
+  }
+  /** Whether a mention passes do not disturb, muted conversations and the schedule. */
+  bypassPreferencesForMentions: boolean
+}
+
+export type NotificationSettings = {
+  preferences: NotificationPreferences
+  sound: {
+    /** Name of a file that is bundled with the client app. */
+    chat: string
+    /** Name of a file that is bundled with the client app. */
+    call: string
+  }
+  templates: NotificationTemplates
+}
+
+export type NotificationTemplates = {
+  /** 1: default templates for all. 2: privacy templates for all. 3: default templates, but users can choose the others. */
+  usePrivacyTemplate: 1 | 2 | 3
+  textMessageTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  textMessageTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  mediaMessageTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body_image: string
+    body_audio: string
+    body_video: string
+    body_file: string
+  }
+  mediaMessageTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body_image: string
+    body_audio: string
+    body_video: string
+    body_file: string
+  }
+  customMessageTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+    body_fallback: string
+  }
+  customMessageTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+    body_fallback: string
+  }
+  interactiveFormTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveFormTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveCardTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveCardTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveSchedulerTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveSchedulerTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveCustomTemplateDefault: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  interactiveCustomTemplatePrivacy: {
+    titleOneOnOne: string
+    titleGroup: string
+    body: string
+  }
+  emailSubjectTemplateDefault: {
+    oneOnOne: string
+    group: string
+  }
+  emailSubjectTemplatePrivacy: {
+    oneOnOne: string
+    group: string
+  }
+  smsContentTemplateDefault: {
+    oneOnOne: string
+    group: string
+  }
+  smsContentTemplatePrivacy: {
+    oneOnOne: string
+    group: string
+  }
+}
+
 export type PageMeta = {
   pagination: Pagination
   cursor?: Cursor
@@ -1981,6 +2390,21 @@ export type PinnedConversation = {
   pinnedBy: string
   /** Unix seconds. */
   pinnedAt: number
+}
+
+export type PushToken = {
+  /** UID of the user. */
+  uid: string
+  /** Auth token of the session. Devices see only the last four characters of other sessions' tokens. */
+  authToken: string
+  platform: string
+  providerId?: string
+  pushToken: string
+  pushTokenType: 'chat' | 'voip'
+  /** Time of the registration, ISO 8601. */
+  createdAt: string
+  /** Time of the last registration, ISO 8601. */
+  updatedAt: string
 }
 
 export type Reaction = {
@@ -2223,6 +2647,23 @@ export type SendOutcome = {
   data?: Message
 }
 
+export type SendgridProvider = {
+  /** API key. Answers show its last four characters; if you send those back, it stays. */
+  sendGridApiKey: string
+  /** Id of the template. */
+  sendGridTemplateID: string
+  /** Id of the group for unsubscribing. */
+  sendGridUnsubscribeGroupID: string
+  /** Name of the sender. */
+  senderName: string
+  senderEmail: string
+  /** Whether answers by email become messages. */
+  allowEmailReplies: boolean
+  senderEmailForReplies?: string | null
+  /** Whether it is in use. */
+  isEnabled: boolean
+}
+
 /** With `multipleReceivers`: the result for each receiver. */
 export type SentToMany = {
   uids: Record<string, SendOutcome>
@@ -2375,9 +2816,25 @@ export type TimeSpan = {
   [field: string]: unknown
 }
 
+export type TimeZone = {
+  /** Name in the IANA database, such as `Europe/Paris`. Without one, UTC applies. */
+  timezone: string
+}
+
 export type Trigger = {
   id: string
   description: string
+}
+
+export type TwilioProvider = {
+  /** Account SID. */
+  twilioAccountSID: string
+  /** Auth token. Answers show its last four characters; if you send those back, it stays. */
+  twilioAuthToken: string
+  /** Phone number with country code. */
+  twilioSenderPhoneNumber: string
+  /** Whether it is in use. */
+  isEnabled: boolean
 }
 
 export type UnreadCount = {
@@ -2433,6 +2890,117 @@ export type UserCount = {
 export type UserEntity = {
   entity: EmbeddedUser
   entityType: 'user'
+}
+
+export type UserNotificationPreferences = {
+  groupPreferences: {
+    /** 1: none. 2: all. 3: only with a mention. */
+    groupMessages: 1 | 2 | 3
+    /** 1: none. 2: all. 3: only with a mention. */
+    groupReplies: 1 | 2 | 3
+    /** 1: none. 2: to own messages. 3: to all messages. */
+    groupReactions: 1 | 2 | 3
+    /** 1: off. 2: on. */
+    groupMemberLeft: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberAdded: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberJoined: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberKicked: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberBanned: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberUnbanned: 1 | 2
+    /** 1: off. 2: on. */
+    groupMemberScopeChanged: 1 | 2
+  }
+  oneOnOnePreferences: {
+    /** 1: none. 2: all. 3: only with a mention. */
+    oneOnOneMessages: 1 | 2 | 3
+    /** 1: none. 2: all. 3: only with a mention. */
+    oneOnOneReplies: 1 | 2 | 3
+    /** 1: none. 2: to own messages. 3: to all messages. */
+    oneOnOneReactions: 1 | 2 | 3
+  }
+  mutePreferences: {
+    /** 1: off. 2: on. */
+    dnd: 1 | 2
+    /** The hours of each day in which notifications may arrive. */
+    schedule: {
+      monday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      tuesday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      wednesday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      thursday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      friday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      saturday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+      sunday: {
+        /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+        from: number
+        /** Last minute in which they may arrive. */
+        to: number
+        /** Whether nothing arrives on this day. */
+        dnd: boolean
+      }
+    }
+    /** Whether what comes outside the hours of the schedule waits until they begin. Otherwise nobody is notified of it. */
+    hold: boolean
+  }
+  /** Whether notifications show no text of messages, if the app lets users choose. */
+  usePrivacyTemplate: boolean
+}
+
+export type WebPushSubscription = {
+  /** URL of the push service. It must use `https://` and a public address. */
+  endpoint: string
+  keys: {
+    /** Public key of the browser. */
+    p256dh: string
+    /** Secret shared with the browser. */
+    auth: string
+  }
 }
 
 export type Webhook = {
@@ -4271,6 +4839,919 @@ export type ReplayWebhookEventsBody = {
   from: number
   /** Last position to replay. Default: the first one. */
   to?: number | undefined
+}
+
+export type UpdateNotificationSettingsBody = {
+  preferences?:
+    | {
+        group?:
+          | {
+              /** 1: none. 2: all. 3: only with a mention. */
+              messagesSetting?: 1 | 2 | 3 | undefined
+              messagesOverride?: boolean | undefined
+              /** 1: none. 2: all. 3: only with a mention. */
+              repliesSetting?: 1 | 2 | 3 | undefined
+              repliesOverride?: boolean | undefined
+              /** 1: none. 2: to own messages. 3: to all messages. */
+              reactionsSetting?: 1 | 2 | 3 | undefined
+              reactionsOverride?: boolean | undefined
+              /** 1: off. 2: on. */
+              messageEditedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              messageDeletedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberLeftSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberAddedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberJoinedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberKickedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberBannedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberUnbannedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberScopeChangedSetting?: 1 | 2 | undefined
+              memberLeftOverride?: boolean | undefined
+              memberAddedOverride?: boolean | undefined
+              memberJoinedOverride?: boolean | undefined
+              memberKickedOverride?: boolean | undefined
+              memberBannedOverride?: boolean | undefined
+              memberUnbannedOverride?: boolean | undefined
+              memberScopeChangedOverride?: boolean | undefined
+            }
+          | undefined
+        oneOnOne?:
+          | {
+              /** 1: none. 2: all. 3: only with a mention. */
+              messagesSetting?: 1 | 2 | 3 | undefined
+              messagesOverride?: boolean | undefined
+              /** 1: none. 2: all. 3: only with a mention. */
+              repliesSetting?: 1 | 2 | 3 | undefined
+              repliesOverride?: boolean | undefined
+              /** 1: none. 2: to own messages. 3: to all messages. */
+              reactionsSetting?: 1 | 2 | 3 | undefined
+              reactionsOverride?: boolean | undefined
+              /** 1: off. 2: on. */
+              messageEditedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              messageDeletedSetting?: 1 | 2 | undefined
+            }
+          | undefined
+        mute?:
+          | {
+              /** 1: off. 2: on. */
+              dndPreferenceSetting?: 1 | 2 | undefined
+              dndPreferenceOverride?: boolean | undefined
+              /** The hours of each day in which notifications may arrive. */
+              schedulePreferenceSetting?:
+                | {
+                    monday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    tuesday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    wednesday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    thursday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    friday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    saturday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    sunday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                  }
+                | undefined
+              schedulePreferenceOverride?: boolean | undefined
+              /** Whether what comes outside the hours of the schedule waits until they begin. Otherwise nobody is notified of it. */
+              holdPreferenceSetting?: boolean | undefined
+              holdPreferenceOverride?: boolean | undefined
+              /** Whether users may mute groups. */
+              mutedGroupsOverride?: boolean | undefined
+              /** Whether users may mute 1:1 conversations. */
+              mutedOneOnOnesOverride?: boolean | undefined
+            }
+          | undefined
+        call?:
+          | {
+              /** 1: off. 2: on. */
+              initiatedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              ongoingSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              cancelledSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              busySetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              rejectedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              unansweredSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              endedSetting?: 1 | 2 | undefined
+              initiatedOverride?: boolean | undefined
+              ongoingOverride?: boolean | undefined
+              cancelledOverride?: boolean | undefined
+              busyOverride?: boolean | undefined
+              rejectedOverride?: boolean | undefined
+              unansweredOverride?: boolean | undefined
+              endedOverride?: boolean | undefined
+            }
+          | undefined
+        email?:
+          | {
+              /** Whether only unread messages count. */
+              notifyForUnreadOnly?: boolean | undefined
+              intervalInSeconds?: number | undefined
+              maxPerDay?: number | undefined
+              maxPerDayPerConversation?: number | undefined
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+            }
+          | undefined
+        sms?:
+          | {
+              /** Whether only unread messages count. */
+              notifyForUnreadOnly?: boolean | undefined
+              intervalInSeconds?: number | undefined
+              maxPerDay?: number | undefined
+              maxPerDayPerConversation?: number | undefined
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+            }
+          | undefined
+        push?:
+          | {
+              /** Whether the message goes along. */
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+              /** Whether a text is shortened if it exceeds 4 KB. */
+              trimTextFieldSetting?: boolean | undefined
+              /** Whether the number of unread messages goes along, for the badge of the app. */
+              unreadMessageCountSetting?: boolean | undefined
+              /** Goes along as `custom`. */
+              customJson?: Record<string, unknown> | undefined
+            }
+          | undefined
+        /** Whether a mention passes do not disturb, muted conversations and the schedule. */
+        bypassPreferencesForMentions?: boolean | undefined
+      }
+    | undefined
+  sound?:
+    | {
+        /** Name of a file that is bundled with the client app. */
+        chat?: string | undefined
+        /** Name of a file that is bundled with the client app. */
+        call?: string | undefined
+      }
+    | undefined
+  templates?:
+    | {
+        /** 1: default templates for all. 2: privacy templates for all. 3: default templates, but users can choose the others. */
+        usePrivacyTemplate?: 1 | 2 | 3 | undefined
+        textMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        textMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        mediaMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body_image?: string | undefined
+              body_audio?: string | undefined
+              body_video?: string | undefined
+              body_file?: string | undefined
+            }
+          | undefined
+        mediaMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body_image?: string | undefined
+              body_audio?: string | undefined
+              body_video?: string | undefined
+              body_file?: string | undefined
+            }
+          | undefined
+        customMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+              body_fallback?: string | undefined
+            }
+          | undefined
+        customMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+              body_fallback?: string | undefined
+            }
+          | undefined
+        interactiveFormTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveFormTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCardTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCardTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveSchedulerTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveSchedulerTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCustomTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCustomTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        emailSubjectTemplateDefault?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        emailSubjectTemplatePrivacy?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        smsContentTemplateDefault?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        smsContentTemplatePrivacy?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+      }
+    | undefined
+}
+
+export type GetNotificationPreferencesQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type UpdateNotificationPreferencesQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type UpdateNotificationPreferencesBody = {
+  groupPreferences?:
+    | {
+        /** 1: none. 2: all. 3: only with a mention. */
+        groupMessages?: 1 | 2 | 3 | undefined
+        /** 1: none. 2: all. 3: only with a mention. */
+        groupReplies?: 1 | 2 | 3 | undefined
+        /** 1: none. 2: to own messages. 3: to all messages. */
+        groupReactions?: 1 | 2 | 3 | undefined
+        /** 1: off. 2: on. */
+        groupMemberLeft?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberAdded?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberJoined?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberKicked?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberBanned?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberUnbanned?: 1 | 2 | undefined
+        /** 1: off. 2: on. */
+        groupMemberScopeChanged?: 1 | 2 | undefined
+      }
+    | undefined
+  oneOnOnePreferences?:
+    | {
+        /** 1: none. 2: all. 3: only with a mention. */
+        oneOnOneMessages?: 1 | 2 | 3 | undefined
+        /** 1: none. 2: all. 3: only with a mention. */
+        oneOnOneReplies?: 1 | 2 | 3 | undefined
+        /** 1: none. 2: to own messages. 3: to all messages. */
+        oneOnOneReactions?: 1 | 2 | 3 | undefined
+      }
+    | undefined
+  mutePreferences?:
+    | {
+        /** 1: off. 2: on. */
+        dnd?: 1 | 2 | undefined
+        /** The hours of each day in which notifications may arrive. */
+        schedule?:
+          | {
+              monday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              tuesday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              wednesday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              thursday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              friday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              saturday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+              sunday?:
+                | {
+                    /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                    from?: number | undefined
+                    /** Last minute in which they may arrive. */
+                    to?: number | undefined
+                    /** Whether nothing arrives on this day. */
+                    dnd?: boolean | undefined
+                  }
+                | undefined
+            }
+          | undefined
+        /** Whether what comes outside the hours of the schedule waits until they begin. Otherwise nobody is notified of it. */
+        hold?: boolean | undefined
+      }
+    | undefined
+  /** Whether notifications show no text of messages, if the app lets users choose. */
+  usePrivacyTemplate?: boolean | undefined
+}
+
+export type ResetNotificationPreferencesQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type ListMutedConversationsAnswer = {
+  mutedConversations: MutedConversation[]
+}
+
+export type ListMutedConversationsQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type MuteConversationsQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type MuteConversationsBody = {
+  conversations: {
+    /** UID of the other user, or GUID of the group. */
+    id: string
+    type: 'oneOnOne' | 'group'
+    /** End of the mute, in Unix milliseconds. */
+    until: number
+  }[]
+}
+
+export type UnmuteConversationsQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type UnmuteConversationsBody = {
+  conversations: {
+    /** UID of the other user, or GUID of the group. */
+    id: string
+    type: 'oneOnOne' | 'group'
+  }[]
+}
+
+export type GetNotificationPreferencesTimezoneQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type UpdateNotificationPreferencesTimezoneQuery = {
+  /** UID of the user. */
+  uid: string
+}
+
+export type UpdateNotificationPreferencesTimezoneBody = {
+  /** Name in the IANA database, such as `Europe/Paris`. Without one, UTC applies. */
+  timezone: string
+}
+
+export type UpdateContactDetailsBody = {
+  /** Email address. Check that it belongs to the user before you store it. */
+  email?: string | undefined
+  /** Phone number with country code: `+` and digits. */
+  phno?: string | undefined
+}
+
+export type RegisterPushTokenBody = {
+  /** Auth token of the session that the device belongs to. Devices leave it out: they send it in the header. */
+  authToken?: string | undefined
+  platform:
+    | 'fcm_android'
+    | 'fcm_ios'
+    | 'fcm_web'
+    | 'fcm_flutter_android'
+    | 'fcm_flutter_ios'
+    | 'fcm_react_native_android'
+    | 'fcm_react_native_ios'
+    | 'fcm_ionic_cordova_android'
+    | 'fcm_ionic_cordova_ios'
+    | 'apns_ios_device'
+    | 'apns_flutter_device'
+    | 'apns_react_native_device'
+    | 'apns_ionic_cordova_device'
+    | 'apns_ios_voip'
+    | 'apns_flutter_voip'
+    | 'apns_react_native_voip'
+    | 'apns_ionic_cordova_voip'
+    | 'web_push'
+  /** Default: the default provider. */
+  providerId?: string | undefined
+  /** Token of the platforms `fcm_…`. */
+  fcmToken?: string | undefined
+  /** Token of the platforms `apns_…_device`. */
+  deviceToken?: string | undefined
+  /** Token of the platforms `apns_…_voip`. */
+  voipToken?: string | undefined
+  subscription?: WebPushSubscription | undefined
+  /** Becomes the user's time zone. */
+  timezone?: string | undefined
+}
+
+export type ListPushTokensAnswer = {
+  pushTokens: PushToken[]
+}
+
+export type ListPushTokensQuery = {
+  /** Auth token of the session that the device belongs to. Devices leave it out: they send it in the header. */
+  authToken?: string | undefined
+  /** Whether all tokens of the user are meant, not only this session's. */
+  all?: boolean | undefined
+}
+
+export type UnregisterSessionPushTokensAnswer = {
+  pushTokens: PushToken[]
+}
+
+export type UnregisterSessionPushTokensQuery = {
+  /** Whether all tokens of the user are meant, not only this session's. */
+  all?: boolean | undefined
+}
+
+export type UnregisterSessionPushTokensBody = {
+  /** Auth token of the session that the device belongs to. Devices leave it out: they send it in the header. */
+  authToken?: string | undefined
+}
+
+export type UnregisterPushTokenAnswer = {
+  pushTokens: PushToken[]
+}
+
+export type UnregisterPushTokenBody = {
+  /** Auth token of the session that the device belongs to. Devices leave it out: they send it in the header. */
+  authToken?: string | undefined
+}
+
+export type ListFcmProvidersAnswer = {
+  pushProviders: FcmProvider[]
+}
+
+export type CreateFcmProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Name of the file, for your own use. */
+  serviceAccountFilename?: string | undefined
+  /** From the file that Google gives you for a service account. */
+  serviceAccountCreds: {
+    /** Project of the service account. */
+    project_id: string
+    client_email: string
+    /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+    private_key: string
+    /** Id of the key. */
+    private_key_id: string
+  }
+  /** Where a payload has a part that the system displays by itself. */
+  notificationInPayload?:
+    | {
+        ios?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+        android?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+        web?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+      }
+    | undefined
+}
+
+export type UpdateFcmProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Name of the file, for your own use. */
+  serviceAccountFilename?: string | undefined
+  /** From the file that Google gives you for a service account. */
+  serviceAccountCreds: {
+    /** Project of the service account. */
+    project_id: string
+    client_email: string
+    /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+    private_key: string
+    /** Id of the key. */
+    private_key_id: string
+  }
+  /** Where a payload has a part that the system displays by itself. */
+  notificationInPayload?:
+    | {
+        ios?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+        android?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+        web?:
+          | {
+              chat?: boolean | undefined
+              call?: boolean | undefined
+            }
+          | undefined
+      }
+    | undefined
+}
+
+export type ListApnsProvidersAnswer = {
+  pushProviders: ApnsProvider[]
+}
+
+export type CreateApnsProviderAnswer = {
+  pushProviders: ApnsProvider[]
+}
+
+export type CreateApnsProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Id of the key. */
+  keyId: string
+  /** Id of the team. */
+  teamId: string
+  /** Bundle id of the app. */
+  bundleId: string
+  /** Name of the file, for your own use. */
+  p8KeyFilename: string
+  /** Key from the .p8 file. Answers show its last four characters; if you send those back, it stays. */
+  p8Key: string
+  includeContentAvailable?: boolean | undefined
+  includeMutableContent?: boolean | undefined
+  /** Whether Apple’s production servers are called. Default: false. */
+  productionMode?: boolean | undefined
+}
+
+export type UpdateApnsProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** Id of the key. */
+  keyId: string
+  /** Id of the team. */
+  teamId: string
+  /** Bundle id of the app. */
+  bundleId: string
+  /** Name of the file, for your own use. */
+  p8KeyFilename: string
+  /** Key from the .p8 file. Answers show its last four characters; if you send those back, it stays. */
+  p8Key: string
+  includeContentAvailable?: boolean | undefined
+  includeMutableContent?: boolean | undefined
+  /** Whether Apple’s production servers are called. Default: false. */
+  productionMode?: boolean | undefined
+}
+
+export type GetCustomPushProviderAnswer = {
+  pushProviders: CustomProvider[]
+}
+
+export type CreateCustomPushProviderAnswer = {
+  pushProviders: CustomProvider[]
+}
+
+export type CreateCustomPushProviderBody = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+}
+
+export type UpdateCustomPushProviderAnswer = {
+  pushProviders: CustomProvider[]
+}
+
+export type UpdateCustomPushProviderBody = {
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL?: string | undefined
+  /** Whether name and password are sent. */
+  useBasicAuth?: boolean | undefined
+  /** Name for basic authentication. */
+  basicAuthUsername?: string | undefined
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword?: string | undefined
+}
+
+export type CreateTwilioProviderBody = {
+  /** Account SID. */
+  twilioAccountSID: string
+  /** Auth token. Answers show its last four characters; if you send those back, it stays. */
+  twilioAuthToken: string
+  /** Phone number with country code. */
+  twilioSenderPhoneNumber: string
+  /** Whether it is in use. Default: true. */
+  isEnabled?: boolean | undefined
+}
+
+export type UpdateTwilioProviderBody = {
+  /** Account SID. */
+  twilioAccountSID?: string | undefined
+  /** Auth token. Answers show its last four characters; if you send those back, it stays. */
+  twilioAuthToken?: string | undefined
+  /** Phone number with country code. */
+  twilioSenderPhoneNumber?: string | undefined
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+}
+
+export type CreateCustomSmsProviderBody = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+  /** Whether only users with a stored phone number are notified. */
+  useStoredPhNo: boolean
+}
+
+export type UpdateCustomSmsProviderBody = {
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL?: string | undefined
+  /** Whether name and password are sent. */
+  useBasicAuth?: boolean | undefined
+  /** Name for basic authentication. */
+  basicAuthUsername?: string | undefined
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword?: string | undefined
+  /** Whether only users with a stored phone number are notified. */
+  useStoredPhNo?: boolean | undefined
+}
+
+export type CreateSendgridProviderBody = {
+  /** API key. Answers show its last four characters; if you send those back, it stays. */
+  sendGridApiKey: string
+  /** Id of the template. */
+  sendGridTemplateID: string
+  /** Id of the group for unsubscribing. */
+  sendGridUnsubscribeGroupID: string
+  /** Name of the sender. */
+  senderName: string
+  senderEmail: string
+  /** Whether answers by email become messages. */
+  allowEmailReplies: boolean
+  senderEmailForReplies?: string | null | undefined
+  /** Whether it is in use. Default: true. */
+  isEnabled?: boolean | undefined
+}
+
+export type UpdateSendgridProviderBody = {
+  /** API key. Answers show its last four characters; if you send those back, it stays. */
+  sendGridApiKey?: string | undefined
+  /** Id of the template. */
+  sendGridTemplateID?: string | undefined
+  /** Id of the group for unsubscribing. */
+  sendGridUnsubscribeGroupID?: string | undefined
+  /** Name of the sender. */
+  senderName?: string | undefined
+  senderEmail?: string | undefined
+  /** Whether answers by email become messages. */
+  allowEmailReplies?: boolean | undefined
+  senderEmailForReplies?: string | null | undefined
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+}
+
+export type CreateCustomEmailProviderBody = {
+  /** Whether it is in use. */
+  isEnabled: boolean
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL: string
+  /** Whether name and password are sent. */
+  useBasicAuth: boolean
+  /** Name for basic authentication. */
+  basicAuthUsername: string
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword: string
+  /** Whether only users with a stored email address are notified. */
+  useStoredEmailID: boolean
+}
+
+export type UpdateCustomEmailProviderBody = {
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+  /** URL that is called. It must use `https://` and a public address. */
+  webhookURL?: string | undefined
+  /** Whether name and password are sent. */
+  useBasicAuth?: boolean | undefined
+  /** Name for basic authentication. */
+  basicAuthUsername?: string | undefined
+  /** Password for basic authentication. Answers show its last four characters. */
+  basicAuthPassword?: string | undefined
+  /** Whether only users with a stored email address are notified. */
+  useStoredEmailID?: boolean | undefined
 }
 
 export type GetStatsQuery = {
@@ -6274,6 +7755,534 @@ export class WebhooksMethods {
   }
 }
 
+/** `client.notificationSettings` */
+export class NotificationSettingsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the settings of notifications. */
+  async get(options?: CallOptions): Promise<NotificationSettings> {
+    return this.#transport.data({ method: 'GET', path: '/v3/notifications/v1/settings' }, options)
+  }
+
+  /** Change the settings of notifications. */
+  async update(body: UpdateNotificationSettingsBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PATCH', path: '/v3/notifications/v1/settings', body },
+      options,
+    )
+  }
+
+  /** Reset the settings of notifications to their defaults. */
+  async reset(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/v1/settings' },
+      options,
+    )
+  }
+}
+
+/** `client.notificationPreferences` */
+export class NotificationPreferencesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get what holds for a user. */
+  async get(
+    query: GetNotificationPreferencesQuery,
+    options?: CallOptions,
+  ): Promise<NotificationSettings> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/preferences', query },
+      options,
+    )
+  }
+
+  /** Change a user's preferences. */
+  async update(
+    body: UpdateNotificationPreferencesBody,
+    query: UpdateNotificationPreferencesQuery,
+    options?: CallOptions,
+  ): Promise<NotificationSettings> {
+    return this.#transport.data(
+      { method: 'PATCH', path: '/v3/notifications/v1/preferences', body, query },
+      options,
+    )
+  }
+
+  /** Reset a user's preferences to the app's settings. */
+  async reset(
+    query: ResetNotificationPreferencesQuery,
+    options?: CallOptions,
+  ): Promise<UserNotificationPreferences> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/v1/preferences', query },
+      options,
+    )
+  }
+
+  /** Get a user's time zone. */
+  async getTimezone(
+    query: GetNotificationPreferencesTimezoneQuery,
+    options?: CallOptions,
+  ): Promise<TimeZone> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/preferences/timezone', query },
+      options,
+    )
+  }
+
+  /** Change a user's time zone. */
+  async updateTimezone(
+    body: UpdateNotificationPreferencesTimezoneBody,
+    query: UpdateNotificationPreferencesTimezoneQuery,
+    options?: CallOptions,
+  ): Promise<TimeZone> {
+    return this.#transport.data(
+      { method: 'PATCH', path: '/v3/notifications/v1/preferences/timezone', body, query },
+      options,
+    )
+  }
+}
+
+/** `client.mutedConversations` */
+export class MutedConversationsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List the conversations that a user has muted. */
+  async list(
+    query: ListMutedConversationsQuery,
+    options?: CallOptions,
+  ): Promise<ListMutedConversationsAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/preferences/mute', query },
+      options,
+    )
+  }
+
+  /** Mute conversations for a user. */
+  async mute(
+    body: MuteConversationsBody,
+    query: MuteConversationsQuery,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/v1/preferences/mute', body, query },
+      options,
+    )
+  }
+
+  /** Unmute conversations. */
+  async unmute(
+    body: UnmuteConversationsBody,
+    query: UnmuteConversationsQuery,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/v1/preferences/mute', body, query },
+      options,
+    )
+  }
+}
+
+/** `client.contactDetails` */
+export class ContactDetailsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get a user's email address and phone number. */
+  async get(options?: CallOptions): Promise<ContactDetails> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/contact-details' },
+      options,
+    )
+  }
+
+  /** Store a user's email address and phone number. */
+  async update(body: UpdateContactDetailsBody, options?: CallOptions): Promise<ContactDetails> {
+    return this.#transport.data(
+      { method: 'PATCH', path: '/v3/notifications/v1/contact-details', body },
+      options,
+    )
+  }
+
+  /** Delete a user's email address and phone number. */
+  async delete(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/v1/contact-details' },
+      options,
+    )
+  }
+}
+
+/** `client.pushTokens` */
+export class PushTokensMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Register a device for push. */
+  async register(body: RegisterPushTokenBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/tokens', body },
+      options,
+    )
+  }
+
+  /** List push tokens. */
+  async list(query?: ListPushTokensQuery, options?: CallOptions): Promise<ListPushTokensAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/tokens', query },
+      options,
+    )
+  }
+
+  /** Unregister the push tokens of a session. */
+  async unregisterSession(
+    body?: UnregisterSessionPushTokensBody,
+    query?: UnregisterSessionPushTokensQuery,
+    options?: CallOptions,
+  ): Promise<UnregisterSessionPushTokensAnswer> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/push/v1/tokens', body, query },
+      options,
+    )
+  }
+
+  /** Unregister one push token. */
+  async unregister(
+    pushToken: string,
+    body?: UnregisterPushTokenBody,
+    options?: CallOptions,
+  ): Promise<UnregisterPushTokenAnswer> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/notifications/push/v1/tokens/${segment(pushToken)}`, body },
+      options,
+    )
+  }
+}
+
+/** `client.pushProviders` */
+export class PushProvidersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List FCM providers. */
+  async listFcm(options?: CallOptions): Promise<ListFcmProvidersAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/providers/fcm' },
+      options,
+    )
+  }
+
+  /** Add an FCM provider. */
+  async createFcm(body: CreateFcmProviderBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/providers/fcm', body },
+      options,
+    )
+  }
+
+  /** Replace the FCM provider that the body names. */
+  async updateFcm(body: UpdateFcmProviderBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/push/v1/providers/fcm', body },
+      options,
+    )
+  }
+
+  /** Delete an FCM provider. */
+  async deleteFcm(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/notifications/push/v1/providers/fcm/${segment(providerId)}` },
+      options,
+    )
+  }
+
+  /** Make an FCM provider the default. */
+  async setDefaultFcm(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/v3/notifications/push/v1/providers/fcm/default/${segment(providerId)}`,
+      },
+      options,
+    )
+  }
+
+  /** List APNs providers. */
+  async listApns(options?: CallOptions): Promise<ListApnsProvidersAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/providers/apns' },
+      options,
+    )
+  }
+
+  /** Add an APNs provider. */
+  async createApns(
+    body: CreateApnsProviderBody,
+    options?: CallOptions,
+  ): Promise<CreateApnsProviderAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/providers/apns', body },
+      options,
+    )
+  }
+
+  /** Replace the APNs provider that the body names. */
+  async updateApns(body: UpdateApnsProviderBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/push/v1/providers/apns', body },
+      options,
+    )
+  }
+
+  /** Delete an APNs provider. */
+  async deleteApns(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/notifications/push/v1/providers/apns/${segment(providerId)}` },
+      options,
+    )
+  }
+
+  /** Make an APNs provider the default. */
+  async setDefaultApns(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/v3/notifications/push/v1/providers/apns/default/${segment(providerId)}`,
+      },
+      options,
+    )
+  }
+
+  /** Get the custom push provider. */
+  async getCustom(options?: CallOptions): Promise<GetCustomPushProviderAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/providers/custom' },
+      options,
+    )
+  }
+
+  /** Store the custom push provider. */
+  async createCustom(
+    body: CreateCustomPushProviderBody,
+    options?: CallOptions,
+  ): Promise<CreateCustomPushProviderAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Change the custom push provider. */
+  async updateCustom(
+    body: UpdateCustomPushProviderBody,
+    options?: CallOptions,
+  ): Promise<UpdateCustomPushProviderAnswer> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/push/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Delete the custom push provider. */
+  async deleteCustom(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/push/v1/providers/custom' },
+      options,
+    )
+  }
+}
+
+/** `client.smsProviders` */
+export class SmsProvidersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the Twilio provider. */
+  async getTwilio(options?: CallOptions): Promise<TwilioProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/sms/v1/providers/twilio' },
+      options,
+    )
+  }
+
+  /** Store the Twilio provider. */
+  async createTwilio(
+    body: CreateTwilioProviderBody,
+    options?: CallOptions,
+  ): Promise<TwilioProvider> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/sms/v1/providers/twilio', body },
+      options,
+    )
+  }
+
+  /** Change the Twilio provider. */
+  async updateTwilio(
+    body: UpdateTwilioProviderBody,
+    options?: CallOptions,
+  ): Promise<TwilioProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/sms/v1/providers/twilio', body },
+      options,
+    )
+  }
+
+  /** Delete the Twilio provider. */
+  async deleteTwilio(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/sms/v1/providers/twilio' },
+      options,
+    )
+  }
+
+  /** Get the custom SMS provider. */
+  async getCustom(options?: CallOptions): Promise<CustomSmsProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/sms/v1/providers/custom' },
+      options,
+    )
+  }
+
+  /** Store the custom SMS provider. */
+  async createCustom(
+    body: CreateCustomSmsProviderBody,
+    options?: CallOptions,
+  ): Promise<CustomSmsProvider> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/sms/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Change the custom SMS provider. */
+  async updateCustom(
+    body: UpdateCustomSmsProviderBody,
+    options?: CallOptions,
+  ): Promise<CustomSmsProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/sms/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Delete the custom SMS provider. */
+  async deleteCustom(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/sms/v1/providers/custom' },
+      options,
+    )
+  }
+}
+
+/** `client.emailProviders` */
+export class EmailProvidersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the SendGrid provider. */
+  async getSendgrid(options?: CallOptions): Promise<SendgridProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/email/v1/providers/sendgrid' },
+      options,
+    )
+  }
+
+  /** Store the SendGrid provider. */
+  async createSendgrid(
+    body: CreateSendgridProviderBody,
+    options?: CallOptions,
+  ): Promise<SendgridProvider> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/email/v1/providers/sendgrid', body },
+      options,
+    )
+  }
+
+  /** Change the SendGrid provider. */
+  async updateSendgrid(
+    body: UpdateSendgridProviderBody,
+    options?: CallOptions,
+  ): Promise<SendgridProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/email/v1/providers/sendgrid', body },
+      options,
+    )
+  }
+
+  /** Delete the SendGrid provider. */
+  async deleteSendgrid(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/email/v1/providers/sendgrid' },
+      options,
+    )
+  }
+
+  /** Get the custom email provider. */
+  async getCustom(options?: CallOptions): Promise<CustomEmailProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/email/v1/providers/custom' },
+      options,
+    )
+  }
+
+  /** Store the custom email provider. */
+  async createCustom(
+    body: CreateCustomEmailProviderBody,
+    options?: CallOptions,
+  ): Promise<CustomEmailProvider> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/email/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Change the custom email provider. */
+  async updateCustom(
+    body: UpdateCustomEmailProviderBody,
+    options?: CallOptions,
+  ): Promise<CustomEmailProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/email/v1/providers/custom', body },
+      options,
+    )
+  }
+
+  /** Delete the custom email provider. */
+  async deleteCustom(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/email/v1/providers/custom' },
+      options,
+    )
+  }
+}
+
 /** `client.stats` */
 export class StatsMethods {
   readonly #transport: Transport
@@ -6330,6 +8339,14 @@ export class Operations {
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
   readonly webhooks: WebhooksMethods
+  readonly notificationSettings: NotificationSettingsMethods
+  readonly notificationPreferences: NotificationPreferencesMethods
+  readonly mutedConversations: MutedConversationsMethods
+  readonly contactDetails: ContactDetailsMethods
+  readonly pushTokens: PushTokensMethods
+  readonly pushProviders: PushProvidersMethods
+  readonly smsProviders: SmsProvidersMethods
+  readonly emailProviders: EmailProvidersMethods
   readonly stats: StatsMethods
 
   constructor(transport: Transport) {
@@ -6358,6 +8375,14 @@ export class Operations {
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
     this.webhooks = new WebhooksMethods(transport)
+    this.notificationSettings = new NotificationSettingsMethods(transport)
+    this.notificationPreferences = new NotificationPreferencesMethods(transport)
+    this.mutedConversations = new MutedConversationsMethods(transport)
+    this.contactDetails = new ContactDetailsMethods(transport)
+    this.pushTokens = new PushTokensMethods(transport)
+    this.pushProviders = new PushProvidersMethods(transport)
+    this.smsProviders = new SmsProvidersMethods(transport)
+    this.emailProviders = new EmailProvidersMethods(transport)
     this.stats = new StatsMethods(transport)
   }
 }

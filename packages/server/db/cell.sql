@@ -3147,6 +3147,12 @@ begin
     select ctid from checked_messages
     where app_no = p_app_no and receiver = p_guid and kind = 'group' limit p_limit - v_done));
   get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return false; end if;
+  delete from notification_mutes where ctid = any (array(
+    select ctid from notification_mutes
+    where app_no = p_app_no and kind = 'group' and with_id = p_guid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
   delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
   return true;
@@ -3333,6 +3339,15 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
+  delete from notification_mutes where ctid = any (array(
+    (select ctid from notification_mutes where app_no = p_app_no and uid = p_uid
+     limit greatest(v_left, 0))
+    union
+    (select ctid from notification_mutes
+     where app_no = p_app_no and kind = 'user' and with_id = p_uid limit greatest(v_left, 0))
+    limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
   if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
@@ -3369,6 +3384,7 @@ begin
 
   if v_left <= 0 then return false; end if;
   delete from view_totals where app_no = p_app_no and uid = p_uid;
+  delete from notification_users where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
 end $$;
@@ -4011,6 +4027,41 @@ CREATE TABLE public.muids (
     message_id bigint
 );
 
+CREATE TABLE public.notification_mutes (
+    app_no integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    with_id text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.notification_providers (
+    app_no integer NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    provider_id text NOT NULL COLLATE pg_catalog."C",
+    is_default boolean NOT NULL,
+    enabled boolean NOT NULL,
+    details jsonb NOT NULL,
+    secret_sealed bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.notification_settings (
+    app_no integer NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+CREATE TABLE public.notification_users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    choices jsonb DEFAULT '{}'::jsonb NOT NULL,
+    timezone text,
+    email text,
+    phno text
+);
+
 CREATE TABLE public.sequencer_progress (
     taken bigint DEFAULT 0 NOT NULL,
     gaps int8multirange DEFAULT '{}'::int8multirange NOT NULL,
@@ -4065,6 +4116,18 @@ CREATE TABLE public.presence (
     gateways uuid[] NOT NULL
 )
 WITH (fillfactor='80');
+
+CREATE TABLE public.push_tokens (
+    app_no integer NOT NULL,
+    push_hash bytea NOT NULL,
+    push_sealed bytea NOT NULL,
+    token_hash bytea NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    platform text NOT NULL,
+    provider_id text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
 
 CREATE TABLE public.reaction_counts (
     app_no integer NOT NULL,
@@ -4441,11 +4504,26 @@ ALTER TABLE ONLY public.moderation_rules
 ALTER TABLE ONLY public.muids
     ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);
 
+ALTER TABLE ONLY public.notification_mutes
+    ADD CONSTRAINT notification_mutes_pkey PRIMARY KEY (app_no, kind, with_id, uid);
+
+ALTER TABLE ONLY public.notification_providers
+    ADD CONSTRAINT notification_providers_pkey PRIMARY KEY (app_no, channel, kind, provider_id);
+
+ALTER TABLE ONLY public.notification_settings
+    ADD CONSTRAINT notification_settings_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.notification_users
+    ADD CONSTRAINT notification_users_pkey PRIMARY KEY (app_no, uid);
+
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
 
 ALTER TABLE ONLY public.presence
     ADD CONSTRAINT presence_pkey PRIMARY KEY (app_no, uid);
+
+ALTER TABLE ONLY public.push_tokens
+    ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (app_no, push_hash);
 
 ALTER TABLE ONLY public.reaction_counts
     ADD CONSTRAINT reaction_counts_pkey PRIMARY KEY (app_no, message_id, reaction);
@@ -4666,7 +4744,15 @@ CREATE INDEX messages_type ON public.messages USING btree (app_no, type, id) WHE
 
 CREATE UNIQUE INDEX moderation_rules_active ON public.moderation_rules USING btree (app_no, rule_id) WHERE active;
 
+CREATE INDEX notification_mutes_user ON public.notification_mutes USING btree (app_no, uid);
+
+CREATE UNIQUE INDEX notification_providers_default ON public.notification_providers USING btree (app_no, channel, kind) WHERE is_default;
+
 CREATE INDEX presence_order ON public.presence USING btree (app_no, name_key, uid);
+
+CREATE INDEX push_tokens_session ON public.push_tokens USING btree (app_no, token_hash);
+
+CREATE INDEX push_tokens_user ON public.push_tokens USING btree (app_no, uid);
 
 CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);
 
@@ -4765,6 +4851,15 @@ ALTER TABLE ONLY public.keyword_lists
 
 ALTER TABLE ONLY public.moderation_rules
     ADD CONSTRAINT moderation_rules_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.notification_providers
+    ADD CONSTRAINT notification_providers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.notification_settings
+    ADD CONSTRAINT notification_settings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.push_tokens
+    ADD CONSTRAINT push_tokens_app_no_token_hash_fkey FOREIGN KEY (app_no, token_hash) REFERENCES public.auth_tokens(app_no, token_hash) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

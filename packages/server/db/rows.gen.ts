@@ -523,6 +523,37 @@ export interface CellRows {
     target: string
     message_id: number | null
   }
+  notification_mutes: {
+    app_no: number
+    kind: string
+    with_id: string
+    uid: string
+    until: Date
+  }
+  notification_providers: {
+    app_no: number
+    channel: string
+    kind: string
+    provider_id: string
+    is_default: boolean
+    enabled: boolean
+    details: unknown
+    secret_sealed: Buffer
+    created_at: Date
+    updated_at: Date
+  }
+  notification_settings: {
+    app_no: number
+    settings: unknown
+  }
+  notification_users: {
+    app_no: number
+    uid: string
+    choices: unknown
+    timezone: string | null
+    email: string | null
+    phno: string | null
+  }
   positions: {
     app_no: number
     position: number
@@ -532,6 +563,17 @@ export interface CellRows {
     uid: string
     name_key: string
     gateways: string[]
+  }
+  push_tokens: {
+    app_no: number
+    push_hash: Buffer
+    push_sealed: Buffer
+    token_hash: Buffer
+    uid: string
+    platform: string
+    provider_id: string | null
+    created_at: Date
+    updated_at: Date
   }
   reaction_counts: {
     app_no: number

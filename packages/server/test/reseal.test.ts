@@ -28,7 +28,12 @@ function newSecret() {
 async function sealEverything(): Promise<TestApp> {
   const app = await server.newApp()
   await app.users('ana')
-  await app.client.authTokens.create('ana')
+  const { authToken } = await app.client.authTokens.create('ana')
+  await app.client.pushTokens.register({ authToken, platform: 'fcm_web', fcmToken: 'f-1' })
+  await app.client.smsProviders.createTwilio({
+    ...{ twilioAccountSID: 'AC1', twilioAuthToken: 'token-5432' },
+    twilioSenderPhoneNumber: '+33100000001',
+  })
   await app.client.webhooks.create({
     ...{ id: 'hook', name: 'Hook', webhookURL: 'https://8.8.8.8/hook' },
     ...{ useBasicAuth: true, username: 'me', password: 'pass4711' },

@@ -63,6 +63,20 @@ suite('updateNotificationPreferences', () => {
     assert.equal(await messages(), 1)
   })
 
+  test('has no row for a user who chose nothing that counts', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const { notificationPreferences, notificationSettings } = app.client
+    await notificationPreferences.update({}, { uid: 'amira' })
+    await notificationSettings.update({ preferences: { mute: { dndPreferenceOverride: false } } })
+    await notificationPreferences.update({ mutePreferences: { dnd: 2 } }, { uid: 'amira' })
+    assert.deepEqual(await rowsOf(app), [])
+    const choices = { groupPreferences: { groupMessages: 3 as const } }
+    await notificationPreferences.update(choices, { uid: 'amira' })
+    const stored = 'select choices from notification_users where app_no = $1'
+    assert.deepEqual(await rows(app.cell.db, stored, [app.no]), [{ choices }])
+  })
+
   test('refuses a day that ends before it begins, and unknown users', async () => {
     const app = await server.newApp()
     await app.users('amira')

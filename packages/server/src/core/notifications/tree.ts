@@ -53,7 +53,7 @@ export const overlay = <T extends TSchema, B>(schema: T, base: B, changes: Chang
   merged(schema as Node, base, changes) as B
 
 function merged({ properties }: Node, base: Value, changes: Value): Value {
-  if (!properties) return changes ?? base
+  if (!properties || (base === undefined && changes === undefined)) return changes ?? base
   const [own, other] = [isFields(base) ? base : {}, isFields(changes) ? changes : {}]
   return present(mapFields(properties, (node, name) => merged(node, own[name], other[name])))
 }

@@ -16,8 +16,10 @@ const ROW_OF: Record<StoredPlace, readonly string[]> = {
   'auth_tokens.token': ['app_no', 'uid'],
   'cells.url': ['cell_id'],
   'idempotency.answer': ['app_no', 'uid', 'key'],
+  'notification_providers.secret': ['app_no', 'channel', 'kind', 'provider_id'],
   'operator idempotency.answer': ['operator_no', 'key'],
   'operators.totp': ['operator_no'],
+  'push_tokens.push': ['app_no', 'uid'],
   'webhooks.password': ['app_no', 'id'],
   'webhooks.secret': ['app_no', 'id'],
 }
