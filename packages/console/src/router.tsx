@@ -132,6 +132,12 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/storage',
+    staticData: { crumb: 'Storage' },
+    component: lazyRouteComponent(() => import('./areas/storage/storage.tsx'), 'Storage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/team',
     staticData: { crumb: 'Team' },
     component: lazyRouteComponent(() => import('./areas/team/team.tsx'), 'Team'),

@@ -5,7 +5,7 @@ import { rows } from '../../server/test/log-writers.ts'
 import { phonePhoto, wav } from '../../server/test/media.ts'
 import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
-import { readyFile, withFiles } from '../../server/test/upload.ts'
+import { checked, readyFile, upload, withFiles } from '../../server/test/upload.ts'
 import type { Ids } from './pages.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -98,6 +98,7 @@ async function talk(app: TestApp) {
     await say('u3', `u${n + 5}`, 'user', text)
   }
   await sendFiles(app)
+  await addRejected(app, 'u2', 'holiday.png')
 }
 
 /** A photo and a voice message, in the newest conversation. */
@@ -112,6 +113,13 @@ async function sendFiles(app: TestApp) {
     const type = more.voice ? ('audio' as const) : ('image' as const)
     await amira.messages.send(withFiles('u2', [id], { type }))
   }
+}
+
+/** A file that isn't what it says. */
+export async function addRejected(app: TestApp, uid: string, name: string) {
+  const user = app.as(uid)
+  const id = await upload(app, user, Buffer.from('<html>'), { name, mimeType: 'image/png' })
+  await checked(user, id)
 }
 
 /** Thirty days of usage with quiet weekends, stored as the workers would store it. */

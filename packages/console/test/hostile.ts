@@ -2,7 +2,7 @@
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
-import { addJobs, type DemoApp } from './demo-app.ts'
+import { addJobs, addRejected, type DemoApp } from './demo-app.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Runs if it becomes markup. Tests look for it as text. */
@@ -96,6 +96,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addModeration(app)
   await talk(app)
   await addJobs(app, SCRIPT)
+  await addRejected(app, 'eve', SCRIPT)
   await until('the webhook was called', async () => {
     const { data } = await app.client.webhooks.listDeliveries('trap')
     return data.length > 0

@@ -77,6 +77,7 @@ export const pages: ConsolePage[] = [
   { name: 'apps', path: () => '/', shows: 'Clinic chat' },
   { name: 'app', path: ofApp(''), shows: 'curl' },
   { name: 'usage', path: ofApp('/usage'), shows: 'unique users', own: true },
+  { name: 'storage', path: ofApp('/storage'), shows: 'Wrong type' },
   { name: 'users', path: ofApp('/users'), shows: 'Amira Haddad' },
   { name: 'user', path: (ids) => ofApp(`/users/${ids.uid}`)(ids), shows: 'Amira Haddad' },
   { name: 'groups', path: ofApp('/groups'), shows: 'Night shift' },

@@ -1411,6 +1411,21 @@ export type Receipt = {
   readAt?: number
 }
 
+export type RejectedFile = {
+  id: string
+  name: string
+  /** As declared; once the file is ready, what its bytes say. */
+  mimeType: string
+  /** Size in bytes. */
+  size: number
+  /** Why it was rejected. */
+  reason?: 'empty' | 'size' | 'type' | 'pixels' | 'malware' | 'unreadable'
+  /** UID of the uploader. Absent if the app uploaded it. */
+  uploadedBy?: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+}
+
 export type RuleCondition = {
   /** Place of the condition in the rule. */
   id: number
@@ -1576,6 +1591,43 @@ export type Session = {
 export type SignedIn = {
   operator: Operator
   session: Session
+}
+
+export type Storage = {
+  store: {
+    /** Where this installation stores files. `none`: nowhere. */
+    kind: 'none' | 'folder' | 's3'
+    /** Whether the store answered just now. */
+    healthy: boolean
+  }
+  scanner: {
+    /** Whether files are scanned for malware. */
+    configured: boolean
+    /** Whether the scanner answered just now. If not, files wait for it. */
+    healthy: boolean
+    /** The version of the scanner and of its signatures. */
+    version?: string
+  }
+  /** Number of files. */
+  files: number
+  /** Bytes, with thumbnails. */
+  bytes: number
+  /** The most bytes that the app may store. */
+  limit: number
+  /** The most bytes that a file may have. */
+  fileLimit: number
+  /** Files that are being uploaded or checked, 1,000 at most. */
+  waiting: number
+  /** Files that are ready, by kind. Kinds without files are left out. */
+  kinds: {
+    kind: 'image' | 'audio' | 'video' | 'other'
+    /** Number of files. */
+    files: number
+    /** Bytes, with thumbnails. */
+    bytes: number
+  }[]
+  /** The last 100 files that were rejected within a day, newest first. */
+  rejected: RejectedFile[]
 }
 
 /** `usage` is absent for archived apps, and while the database of the app is unreachable. */
@@ -3170,6 +3222,20 @@ export class UsageReportsMethods {
   }
 }
 
+/** `client.storage` */
+export class StorageMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get what an app's files take, and the state of the store. */
+  async get(appId: string, options?: CallOptions): Promise<Storage> {
+    return this.#transport.data({ method: 'GET', path: `/apps/${segment(appId)}/storage` }, options)
+  }
+}
+
 /** `client.auditEntries` */
 export class AuditEntriesMethods {
   readonly #transport: Transport
@@ -3284,6 +3350,7 @@ export class ManagementOperations {
   readonly settings: SettingsMethods
   readonly tenants: TenantsMethods
   readonly usageReports: UsageReportsMethods
+  readonly storage: StorageMethods
   readonly auditEntries: AuditEntriesMethods
   readonly jobs: JobsMethods
 
@@ -3304,6 +3371,7 @@ export class ManagementOperations {
     this.settings = new SettingsMethods(transport)
     this.tenants = new TenantsMethods(transport)
     this.usageReports = new UsageReportsMethods(transport)
+    this.storage = new StorageMethods(transport)
     this.auditEntries = new AuditEntriesMethods(transport)
     this.jobs = new JobsMethods(transport)
   }

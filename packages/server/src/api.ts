@@ -41,6 +41,7 @@ import { roleRoutes } from './areas/roles/routes.ts'
 import { savedMessageRoutes } from './areas/saves/routes.ts'
 import { addUsage } from './areas/stats/plugin.ts'
 import { statsRoutes } from './areas/stats/routes.ts'
+import { storageRoutes } from './areas/storage/routes.ts'
 import { threadRoutes } from './areas/threads/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
 import { authTokenRoutes } from './areas/users/tokens.routes.ts'
@@ -109,6 +110,7 @@ const manageAreas: typeof areas = [
   collaboratorRoutes,
   settingRoutes,
   usageRoutes,
+  storageRoutes,
   auditRoutes,
   jobRoutes,
 ]

@@ -80,3 +80,9 @@ export function useRecords<T>(
     isPending: records.isPending && enabled,
   }
 }
+
+/** A list that is all there. */
+export const wholeList = <T>(rows: T[]): Records<T> => ({
+  ...{ rows, total: rows.length, more: false, pages: 1, isPending: false, isLoadingMore: false },
+  ...{ error: null, loadMore: () => undefined, retry: () => undefined },
+})

@@ -21,6 +21,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     items: [
       { name: 'Home', icon: 'home', to: '/apps/$appId' },
       { name: 'Usage', icon: 'chart', to: '/apps/$appId/usage' },
+      { name: 'Storage', icon: 'file', to: '/apps/$appId/storage' },
     ],
   },
   {

@@ -1014,6 +1014,10 @@ create index files_uid on files (app_no, uid) where uid is not null;
 create index files_expires on files (expires_at) where expires_at is not null;
 create index files_upload_ends on files (upload_ends_at) where upload_ends_at is not null;
 
+-- What operators look at.
+create index files_unready on files (app_no, state, created_at)
+where state in ('pending', 'checking', 'rejected');
+
 -- Which messages refer to which files.
 create table file_references (
   app_no int not null,
@@ -1032,6 +1036,15 @@ create table file_usage (
   primary key (app_no, uid)
 ) with (fillfactor = 50);
 create index file_usage_bytes on file_usage (app_no, bytes);
+
+-- Files and bytes of each kind, of files that were ready.
+create table file_kinds (
+  app_no int not null,
+  kind text collate "C" not null,
+  files bigint not null,
+  bytes bigint not null,
+  primary key (app_no, kind)
+) with (fillfactor = 50);
 
 -- The search index. docs/decisions/0014-message-lists.md explains it.
 

@@ -73,6 +73,15 @@ export function servedApp(app: App | undefined, appId: string, region: string | 
   return app
 }
 
+/** The app that an operator manages, for what its cell stores. One that is scheduled for deletion has nothing there. */
+export async function servedManagedApp(
+  { directory }: { directory: Directory },
+  { managedApp: { id, archived } }: FastifyRequest,
+): Promise<ServedApp> {
+  if (archived) throw unknownApp(id)
+  return servedApp(await directory.find(id), id, undefined)
+}
+
 export const unknownApp = (appId: string) =>
   fail('AUTH_ERR_INVALID_APPID', { appId: appId.slice(0, 100) })
 

@@ -104,6 +104,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
   usage_reports: ['Usage reports', 'How much one app was used in a month.'],
   collaborators: ['Collaborators', 'The team of an app and their roles.'],
   settings: ['Settings', "An app's limits and behaviour. Changes take effect immediately."],
+  storage: ['Storage', 'What the files of an app take, and the state of the store.'],
   jobs: ['Jobs', 'Background work of an app, such as the removal of a large group.'],
   audit_entries: ['Audit entries', 'Who changed what, and when. Entries are never changed.'],
 }

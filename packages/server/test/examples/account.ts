@@ -58,6 +58,7 @@ export async function manageApp(story: Story, appId: string): Promise<void> {
     body: { usePreviousBillingCycle: true },
     masks: { [from]: '2026-01-01', [to]: '2026-01-31' },
   })
+  await story.show('getStorage', { ids })
   await story.show('listAppAuditEntries', { ids, query: { action: 'setSettings', limit: 1 } })
   await story.show('deleteApp', { ids })
   await story.show('restoreApp', { ids })

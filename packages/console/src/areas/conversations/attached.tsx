@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Icon } from '../../shared/icons.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { SafeLink, webUrl } from '../../shared/safe-link.tsx'
+import { sizeOf } from '../../shared/texts.ts'
 import type { Attachment } from './content.ts'
 
 /** URLs of files work for five minutes. */
@@ -63,6 +64,3 @@ function Shown(props: { attachment: Attachment; url: string; picture: string; pl
     </div>
   )
 }
-
-const sizeOf = (bytes: number) =>
-  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`

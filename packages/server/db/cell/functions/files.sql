@@ -1,5 +1,5 @@
 -- Files: what they count, and which messages, users and groups refer to them.
--- Lock order: the user or group; the head and the message, if there is one; files by id; file_usage, a user's row before the app's.
+-- Lock order: the user or group; the head and the message, if there is one; files by id; file_usage, a user's row before the app's; file_kinds.
 
 /*
  * Adds to what an app and its user store. Returns false, and changes nothing of the app, if that is more than
@@ -19,6 +19,16 @@ begin
   return p_quota is null or (
     select bytes <= p_quota from file_usage where app_no = p_app_no and uid = '');
 end $$;
+
+/* Adds to the files of the kind that a type belongs to. */
+create or replace function count_kind(p_app_no int, p_type text, p_files int, p_bytes bigint) returns void
+language sql
+begin atomic
+  insert into file_kinds as k (app_no, kind, files, bytes)
+  select p_app_no, case when kind in ('image', 'audio', 'video') then kind else 'other' end, p_files, p_bytes
+  from split_part(p_type, '/', 1) kind
+  on conflict (app_no, kind) do update set files = k.files + excluded.files, bytes = k.bytes + excluded.bytes;
+end;
 
 /* Records that a message refers to these files. They stay as long as a message does. */
 create or replace function refer_files(p_app_no int, p_message_id bigint, p_files text[]) returns void
@@ -112,7 +122,10 @@ declare
   f files;
 begin
   delete from files where app_no = p_app_no and id = p_id and state = 'deleting' returning * into f;
-  if found then perform count_file(p_app_no, f.uid, -1, -f.stored); end if;
+  if not found then return; end if;
+  perform count_file(p_app_no, f.uid, -1, -f.stored);
+  -- Only files that were ready have one.
+  if f.sha256 is not null then perform count_kind(p_app_no, f.type, -1, -f.stored); end if;
 end $$;
 
 /*

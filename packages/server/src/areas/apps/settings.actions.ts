@@ -14,21 +14,12 @@ import {
   settingsInForce,
 } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
-import { servedApp, unknownApp } from '../../gate/app-of-request.ts'
+import { servedManagedApp } from '../../gate/app-of-request.ts'
 import { audited } from '../../gate/operator-audit.ts'
 import { operatorSets } from '../../gate/operator-write.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { changeOf, type SettingChanges, storeOwnSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
-
-/**
- * Settings are stored in the cell, so an app that isn't served here, or is scheduled for deletion,
- * has none.
- */
-async function appOf({ directory }: Deps, { managedApp: { id, archived } }: FastifyRequest) {
-  if (archived) throw unknownApp(id)
-  return servedApp(await directory.find(id), id, undefined)
-}
 
 const inForce = (explicit: Settings) =>
   Object.fromEntries(
@@ -37,7 +28,7 @@ const inForce = (explicit: Settings) =>
 
 /** All settings with their effective values. */
 export async function readSettings(deps: Deps, request: FastifyRequest) {
-  const { no: appNo, cell } = await appOf(deps, request)
+  const { no: appNo, cell } = await servedManagedApp(deps, request)
   return inForce(settingsInForce(await getSettings.one(cell.db, { appNo })))
 }
 
@@ -47,7 +38,7 @@ export async function setSettings(
   request: FastifyRequest,
   given: Record<string, SettingValue>,
 ) {
-  const { no: appNo, cell } = await appOf(deps, request)
+  const { no: appNo, cell } = await servedManagedApp(deps, request)
   const { ceilings } = await getSettings.one(cell.db, { appNo })
   const changes: SettingChanges = {}
   const outcomes = Object.entries(given).map(([name, value]) => {
@@ -81,7 +72,7 @@ async function save(
   action: string,
   changes: SettingChanges,
 ): Promise<void> {
-  const app = await appOf(deps, request)
+  const app = await servedManagedApp(deps, request)
   const stored = await getSettings.one(app.cell.db, { appNo: app.no })
   const entry = { action, app, ...changeOf(stored, changes) }
   await audited(deps, request.operator, entry, () => storeOwnSettings(deps, app, changes))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FileRecord } from '@loquat/protocol'
 import { authorize } from '../../core/access/authorize.ts'
 import { shownTo } from '../../core/access/visible.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, isModerator } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
@@ -145,7 +145,13 @@ export async function readableFiles(
   const { app, uid = null } = actor
   const wanted = [...new Set(ids)].filter((id) => FILE_ID.test(id))
   if (wanted.length === 0) return []
-  const params = { appNo: app.no, ids: wanted, viewer: uid, ...shownTo(actor) }
+  const params = {
+    appNo: app.no,
+    ids: wanted,
+    viewer: uid,
+    moderates: isModerator(actor),
+    ...shownTo(actor),
+  }
   const found = await listReadable.many(db, params)
   const byId = new Map(found.map((row) => [row.id, row]))
   return wanted.flatMap((id) => byId.get(id) ?? [])

@@ -1,12 +1,13 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from 'typebox'
-import { type Deps, defineJob } from '../../deps.ts'
+import { defineJob } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import { announce } from '../../platform/events/announce.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
+import { clamdOf } from './inspect/clamd.ts'
 import { type Inspected, inspect } from './inspect/inspect.ts'
-import { countFile, endCheck, type FileRow, findChecking } from './queries.ts'
+import { countFile, countKind, endCheck, type FileRow, findChecking } from './queries.ts'
 import { partsOf, prefixOf, toFile, uploadOf } from './record.ts'
 
 /**
@@ -27,7 +28,7 @@ export const checkFileJob = defineJob({
       const path = join(folder, 'upload')
       const keys = partsOf(row.app_id, row).map(({ key }) => key)
       await driver.fetch(keys, path, signal)
-      const clamd = clamdOf(deps)
+      const clamd = clamdOf(deps.config.files.clamd)
       const found = await inspect(path, {
         ...{ declaredType: row.type, declaredSize: Number(row.size), clamd, folder, signal },
         ...{ voice: row.voice, square: row.picture },
@@ -44,11 +45,6 @@ export const checkFileJob = defineJob({
     await driver.removeAll(uploadOf(row.app_id, id))
   },
 })
-
-function clamdOf({ config }: Pick<Deps, 'config'>): { host: string; port: number } | undefined {
-  const [, host, port] = /^(.+):(\d+)$/.exec(config.files.clamd) ?? []
-  return host ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : undefined
-}
 
 type Ready = Extract<Inspected, { outcome: 'ready' }>
 
@@ -98,6 +94,8 @@ async function end(
     const { uid } = row
     const bytes = checked.stored - Number(row.stored_before)
     await countFile.one(tx, { appNo, uid, files: 0, bytes, quota: null })
+    const { state, type, stored } = checked
+    if (state === 'ready') await countKind.run(tx, { appNo, type, files: 1, bytes: stored })
     const payload = { ...(uid !== null && { uid }), file: toFile(row) }
     const key = uid === null ? 'files' : `user:${uid}`
     await announce(tx, { appNo, type: `file.${checked.state}`, key, payload })

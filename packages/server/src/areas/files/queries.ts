@@ -58,13 +58,14 @@ export const findFile = query<Key, FileRow>(
 
 /**
  * Those of these files that the viewer uploaded, or that are part of a message that the viewer may read; without a
- * viewer, all of them. It reads the references of a file until one is found: as many as there are messages with it.
+ * viewer, all of them, unless they are part of held messages alone and the actor is no moderator. It reads the references of a file until one is found: as many as there are messages with it.
  */
 export const listReadable = query<
   {
     appNo: number
     ids: string[]
     viewer: string | null
+    moderates: boolean
     categories: readonly string[] | null
     types: readonly string[] | null
   },
@@ -73,7 +74,11 @@ export const listReadable = query<
   'files.listReadable',
   `select ${COLUMNS} from files f
    where f.app_no = :appNo and f.id = any (:ids::text[]) and f.state <> 'deleting'
-     and (:viewer::text is null or f.uid = :viewer or f.refs > 0 and exists (
+     and (:viewer::text is null and (:moderates or f.refs = 0 or f.picture or exists (
+       select from file_references r
+         join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
+       where r.app_no = f.app_no and r.file_id = f.id))
+     or f.uid = :viewer or f.refs > 0 and exists (
        select from file_references r
          join messages m on m.app_no = r.app_no and m.id = r.message_id
          join conversations h on h.app_no = m.app_no and h.no = m.conversation
@@ -164,6 +169,32 @@ export const endUpload = query<Key>(
 export const replaceFiles = query<{ appNo: number; id: number; files: string[] }>(
   'files.replace',
   'select replace_files(:appNo, :id, :files::text[])',
+)
+
+/** Adds to the files of a kind. Only files that were ready count. */
+export const countKind = query<{ appNo: number; type: string; files: number; bytes: number }>(
+  'files.countKind',
+  'select count_kind(:appNo, :type, :files::int, :bytes::bigint)',
+)
+
+/** The app's ready files by kind. */
+export const listKinds = query<{ appNo: number }, { kind: string; files: number; bytes: number }>(
+  'files.listKinds',
+  `select kind, files, bytes from file_kinds where app_no = :appNo and files > 0
+   order by bytes desc, kind`,
+)
+
+/** How many files are being uploaded or checked, up to a limit. */
+export const countWaiting = query<{ appNo: number; limit: number }, { waiting: number }>(
+  'files.countWaiting',
+  `select count(*) as waiting from (
+     select from files where app_no = :appNo and state in ('pending', 'checking') limit :limit) f`,
+)
+
+export const listRejected = query<{ appNo: number; limit: number }, FileRow>(
+  'files.listRejected',
+  `select ${COLUMNS} from files f where f.app_no = :appNo and f.state = 'rejected'
+   order by f.created_at desc limit :limit`,
 )
 
 /** What the app stores, then its users, those with the most bytes first. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { servedApp, unknownApp } from '../../gate/app-of-request.ts'
+import { servedManagedApp } from '../../gate/app-of-request.ts'
 import { audited } from '../../gate/operator-audit.ts'
 import { operatorSets } from '../../gate/operator-write.ts'
 import { jobsSubject } from '../../platform/cells/directory.ts'
@@ -8,16 +8,10 @@ import { fail } from '../../platform/http/fail.ts'
 import * as queries from './queries.ts'
 import type { Job, JobQuery } from './schema.ts'
 
-/** Jobs are stored in the cell, so an app that isn't served here, or is scheduled for deletion, has none. */
-async function appOf({ directory }: Deps, { managedApp: { id, archived } }: FastifyRequest) {
-  if (archived) throw unknownApp(id)
-  return servedApp(await directory.find(id), id, undefined)
-}
-
 const numberOf = (jobId: string) => (/^\d{1,16}$/.test(jobId) ? Number(jobId) : 0)
 
 export async function listJobs(deps: Deps, request: FastifyRequest, query: JobQuery) {
-  const { no, cell } = await appOf(deps, request)
+  const { no, cell } = await servedManagedApp(deps, request)
   const rows = await queries.listJobs(cell.db, no, { ...query, limit: query.limit + 1 })
   const shown = rows.slice(0, query.limit)
   const last = rows.length > query.limit ? shown.at(-1) : undefined
@@ -25,7 +19,7 @@ export async function listJobs(deps: Deps, request: FastifyRequest, query: JobQu
 }
 
 export async function getJob(deps: Deps, request: FastifyRequest, jobId: string): Promise<Job> {
-  const { no: appNo, cell } = await appOf(deps, request)
+  const { no: appNo, cell } = await servedManagedApp(deps, request)
   const row = await queries.findJob.maybeOne(cell.db, { appNo, id: numberOf(jobId) })
   if (!row) throw fail('ERR_JOB_NOT_FOUND', { jobId })
   return queries.toJob(row)
@@ -56,7 +50,7 @@ function change(
   answer: (state: Job['state'], job: Job) => Job,
 ): Promise<Job> {
   return operatorSets(deps, request, async () => {
-    const { no, id, cell } = await appOf(deps, request)
+    const { no, id, cell } = await servedManagedApp(deps, request)
     const job = await getJob(deps, request, jobId)
     const entry = { action, app: { no, id }, target: { jobId }, before: { state: job.state } }
     return audited(deps, request.operator, entry, async () => {

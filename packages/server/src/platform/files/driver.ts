@@ -35,6 +35,8 @@ export interface FileDriver {
   store(key: string, path: string, type: string): Promise<void>
   /** Deletes all objects whose keys begin with `prefix/`. */
   removeAll(prefix: string): Promise<void>
+  /** Fails if the store doesn't work. */
+  probe(signal: AbortSignal): Promise<void>
   /** An empty folder for one run of a job. Delete it afterwards. */
   openScratch(): Promise<string>
   /** Deletes what processes that died have left behind. */

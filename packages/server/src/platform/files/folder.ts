@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -103,6 +103,12 @@ export class FolderDriver implements FileDriver {
 
   async removeAll(prefix: string): Promise<void> {
     await rm(this.#pathOf(prefix), { recursive: true, force: true, maxRetries: TRIES })
+  }
+
+  async probe(signal: AbortSignal): Promise<void> {
+    const path = join(this.#work, randomUUID())
+    await mkdir(this.#work, { recursive: true })
+    await writeFile(path, 'probe', { signal }).finally(() => rm(path, { force: true }))
   }
 
   openScratch = () => openScratch(this.#work)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import S3rver from '@20minutes/s3rver'
 import { endServer, newApp, type Started, startServer } from '../../../test/kit.ts'
+import { noise } from '../../../test/media.ts'
 import { checked, describe, putParts, withFiles } from '../../../test/upload.ts'
 import { headersOf } from './driver.ts'
 import { S3Driver } from './s3.ts'
@@ -78,6 +79,28 @@ suite('files in a bucket', () => {
     assert.ok((await readFile(copy)).equals(Buffer.concat([bytes, bytes])))
     await driver.removeAll('one/a')
     assert.deepEqual([...(await driver.list('one')).keys()], ['one/ab/body'])
+  })
+
+  test('shows pictures at our own address, and says whether it works', async () => {
+    const app = await newApp(started.service)
+    const [amira] = await app.users('amira')
+    const bytes = await noise(60, 40).png().toBuffer()
+    const more = { mimeType: 'image/png', name: 'me.png', picture: true }
+    const file = await amira.files.create(describe(bytes, more))
+    await putParts(fetch, file, bytes)
+    await amira.files.complete(file.id)
+    await checked(amira, file.id)
+    const { avatar = '' } = await app.client.users.update('amira', { avatar: file.url })
+    const answer = await app.fetchFile(avatar)
+    const length = (await answer.arrayBuffer()).byteLength
+    assert.deepEqual([answer.status, Number(answer.headers.get('content-length'))], [200, length])
+    const other = avatar.replace(file.id, '0'.repeat(32))
+    assert.equal((await app.fetchFile(other)).status, 404)
+    await driver.probe(AbortSignal.timeout(60_000))
+    const options = { folder: '', origin: '', bucketRegion: 'us-east-1' }
+    const bucketUrl = (env.LOQUAT_FILES_BUCKET_URL ?? '').replace(/chat$/, 'none')
+    const wrong = new S3Driver({ bucketUrl, bucketCredentials: 'S3RVER:S3RVER', ...options })
+    await assert.rejects(wrong.probe(AbortSignal.timeout(60_000)))
   })
 
   test('names files in any script', () => {

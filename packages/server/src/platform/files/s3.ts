@@ -129,6 +129,11 @@ export class S3Driver implements FileDriver {
     }
   }
 
+  async probe(signal: AbortSignal): Promise<void> {
+    const list = new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: 'probe/', MaxKeys: 1 })
+    await this.#client.send(list, { abortSignal: signal })
+  }
+
   openScratch = () => openScratch(this.#work)
   tidy = () => tidy(this.#work)
 }

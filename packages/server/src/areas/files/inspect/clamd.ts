@@ -10,6 +10,12 @@ export interface Clamd {
   timeoutMs?: number
 }
 
+/** The clamd of an address such as `127.0.0.1:3310`, if there is one. */
+export function clamdOf(address: string): Clamd | undefined {
+  const [, host, port] = /^(.+):(\d+)$/.exec(address) ?? []
+  return host ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : undefined
+}
+
 export type Verdict = 'clean' | 'infected' | 'too large'
 
 const TIMEOUT_MS = 120_000
