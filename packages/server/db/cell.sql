@@ -905,6 +905,27 @@ begin
   return null;
 end $$;
 
+CREATE TABLE public.file_kinds (
+    app_no integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    files bigint NOT NULL,
+    bytes bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE FUNCTION public.count_kind(p_app_no integer, p_type text, p_files integer, p_bytes bigint) RETURNS void
+    LANGUAGE sql
+    BEGIN ATOMIC
+ INSERT INTO public.file_kinds AS k (app_no, kind, files, bytes)  SELECT count_kind.p_app_no AS p_app_no,
+                 CASE
+                     WHEN (kind.kind = ANY (ARRAY['image'::text, 'audio'::text, 'video'::text])) THEN kind.kind
+                     ELSE 'other'::text
+                 END AS "case",
+             count_kind.p_files AS p_files,
+             count_kind.p_bytes AS p_bytes
+            FROM split_part(count_kind.p_type, '/'::text, 1) kind(kind) ON CONFLICT(app_no, kind) DO UPDATE SET files = (k.files + excluded.files), bytes = (k.bytes + excluded.bytes);
+END;
+
 CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_change integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2204,7 +2225,10 @@ declare
   f files;
 begin
   delete from files where app_no = p_app_no and id = p_id and state = 'deleting' returning * into f;
-  if found then perform count_file(p_app_no, f.uid, -1, -f.stored); end if;
+  if not found then return; end if;
+  perform count_file(p_app_no, f.uid, -1, -f.stored);
+  -- Only files that were ready have one.
+  if f.sha256 is not null then perform count_kind(p_app_no, f.type, -1, -f.stored); end if;
 end $$;
 
 CREATE FUNCTION public.remove_member(p_app_no integer, p_guid text, p_uid text) RETURNS public.inbox
@@ -4423,6 +4447,9 @@ ALTER TABLE ONLY public.event_bodies
 ALTER TABLE ONLY public.event_positions
     ADD CONSTRAINT event_positions_pkey PRIMARY KEY (app_no, "position", day);
 
+ALTER TABLE ONLY public.file_kinds
+    ADD CONSTRAINT file_kinds_pkey PRIMARY KEY (app_no, kind);
+
 ALTER TABLE ONLY public.file_references
     ADD CONSTRAINT file_references_pkey PRIMARY KEY (app_no, message_id, file_id);
 
@@ -4653,6 +4680,8 @@ CREATE INDEX file_usage_bytes ON public.file_usage USING btree (app_no, bytes);
 CREATE INDEX files_expires ON public.files USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX files_uid ON public.files USING btree (app_no, uid) WHERE (uid IS NOT NULL);
+
+CREATE INDEX files_unready ON public.files USING btree (app_no, state, created_at) WHERE (state = ANY (ARRAY['pending'::text, 'checking'::text, 'rejected'::text]));
 
 CREATE INDEX files_upload_ends ON public.files USING btree (upload_ends_at) WHERE (upload_ends_at IS NOT NULL);
 

@@ -239,6 +239,12 @@ export interface CellRows {
     to_first: string
     to_second: string | null
   }
+  file_kinds: {
+    app_no: number
+    kind: string
+    files: number
+    bytes: number
+  }
   file_references: {
     app_no: number
     message_id: number

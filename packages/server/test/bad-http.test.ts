@@ -1,6 +1,9 @@
 /** Requests that no HTTP library would send, on real sockets. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
+import { join as pathTo } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type ErrorCode, errors } from '@loquat/protocol'
@@ -186,6 +189,32 @@ suite('a request that does not end', () => {
       socket.destroy()
     })
   }
+})
+
+suite('a large body', () => {
+  test('has more time, by its size', async () => {
+    const api = await buildApi(server.deps, { console: '' })
+    Object.assign(api.server, { connectionsCheckingInterval: 10 })
+    await api.listen({ port: 0 })
+    const app = await server.newApp()
+    const { upload } = await app.client.files.create({ name: 'a', size: 5, mimeType: 'a/b' })
+    const { pathname, search } = new URL(upload?.parts[0]?.url ?? '')
+    const { port } = api.server.address() as AddressInfo
+    const socket = connect({ port, host: '127.0.0.1' })
+    const head = ['host: localhost', 'content-type: a/b', 'content-length: 5', 'connection: close']
+    socket.write(`PUT ${pathname}${search} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\nHel`)
+    const work = pathTo(server.env.LOQUAT_FILES_FOLDER ?? '', '.work')
+    await until('it arrives', async () => (await readdir(work).catch(() => [])).length > 0)
+    const timedOut = once(api.server, 'clientError')
+    Object.assign(api.server, { headersTimeout: 20, requestTimeout: 20 })
+    const [error] = await timedOut
+    assert.equal(error.code, 'ERR_HTTP_REQUEST_TIMEOUT')
+    socket.write('lo')
+    const parts: Buffer[] = []
+    for await (const part of socket) parts.push(part)
+    assert.match(textOf(parts), /^HTTP\/1.1 204 /)
+    await api.close()
+  })
 })
 
 suite('bad HTTP', { concurrency: 4 }, () => {

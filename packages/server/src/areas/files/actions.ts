@@ -39,7 +39,7 @@ export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promi
   const id = randomBytes(16).toString('hex')
   const row = await reserveFile(deps, actor, file, {
     id,
-    partSize: partSizeFor(driver, file.size),
+    partSize: driver.partSizeFor(file.size),
   })
   return detailsOf(driver, actor.app, row)
 }
@@ -75,10 +75,6 @@ export async function reserveFile(
   })
   return getOwn(actor, id)
 }
-
-/** A large file has larger parts, so that there are never more than 1,000. */
-const partSizeFor = ({ partSize }: FileDriver, size: number) =>
-  Math.max(partSize, Math.ceil(size / 1_000))
 
 /** The last part of a path, without characters that can't be shown. */
 function baseName(name: string): string {

@@ -19,8 +19,8 @@ export interface Download {
 
 export interface FileDriver {
   readonly kind: 'folder' | 's3'
-  /** The size of a part of an upload. Smaller files have one part. */
-  readonly partSize: number
+  /** The size of the parts of an upload. There are never more than 1,000. */
+  partSizeFor(size: number): number
   /** A URL for a PUT request. */
   uploadUrl(key: string, upload: Upload): Promise<string>
   /** A URL for GET requests. */

@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest, fail, noAccess } from '../http/fail.ts'
+import { allowSlowBody } from '../http/slow-body.ts'
 import { headersOf } from './driver.ts'
 import { type Claims, FOLDER_PATH, type FolderDriver, isKey } from './folder.ts'
 import { SAFE_HEADERS } from './headers.ts'
@@ -41,6 +42,7 @@ export function addFolderRoutes(app: FastifyInstance, driver: FolderDriver): voi
     const { 'content-length': length, 'content-type': type } = request.headers
     if (length !== claims.size) throw badRequest({ 'Content-Length': [`must be ${size}`] })
     if (type !== claims.type) throw badRequest({ 'Content-Type': [`must be ${claims.type}`] })
+    allowSlowBody(request.raw, size)
     if (!(await driver.receive(key, request.body as Readable, size))) {
       throw badRequest({ body: [`must have ${size} bytes`] })
     }

@@ -30,7 +30,6 @@ const MIB = 1024 * 1024
  */
 export class S3Driver implements FileDriver {
   readonly kind = 's3'
-  readonly partSize = 8 * MIB
   readonly #client: S3Client
   readonly #bucket: string
   readonly #work = join(tmpdir(), 'loquat-files')
@@ -59,6 +58,8 @@ export class S3Driver implements FileDriver {
       { step: 'build', name: 'bucketPath' },
     )
   }
+
+  partSizeFor = (size: number) => Math.max(8 * MIB, Math.ceil(size / 1_000))
 
   uploadUrl(key: string, { size, type, seconds }: Upload): Promise<string> {
     const object = { Bucket: this.#bucket, Key: key, ContentLength: size, ContentType: type }

@@ -19,6 +19,7 @@ import { addParsers } from './parsing.ts'
 import { answerTo } from './refusal.ts'
 import { isWrite } from './route.ts'
 import { buildSerializer } from './serialization.ts'
+import { mayGoOn, REQUEST_MS } from './slow-body.ts'
 import { validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -44,8 +45,6 @@ export interface HttpOptions {
 
 /** The limit for operations that don't declare their own. */
 export const BODY_LIMIT = 10_240
-/** The time for a whole request to arrive: a body of 64 KB at 1 KB per second. It doesn't limit the wait for the response. */
-const REQUEST_MS = 60_000
 /** The time for the last response to arrive before the connection is closed. */
 const LINGER_MS = 2_000
 /** Ids and tokens in paths can be long: a push token has up to 4,096 characters, each encoded as up to three. */
@@ -163,6 +162,7 @@ function handleNotFound(request: FastifyRequest, reply: FastifyReply, versions: 
 /** Answers invalid HTTP and requests that time out in our error shape. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayGoOn(socket)) return
   const refusal = refusalOf(error.code)
   const body = JSON.stringify(wireError(refusal))
   socket.end(
