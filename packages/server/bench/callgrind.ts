@@ -14,7 +14,7 @@ const WARM_UP = 100
 const COUNTED = 200
 /** A statement is planned anew in its first executions. */
 const MIN_EXECUTIONS = 10
-const LIMIT_MS = 240_000
+const LIMIT_MS = 3_600_000
 
 /**
  * PostgreSQL calls this function for `unlisten` only. Callgrind writes what it has counted and begins again at zero

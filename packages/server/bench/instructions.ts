@@ -10,6 +10,7 @@ import { type Figure, type Report, reported } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { postmasterOf } from './processes.ts'
 import { prepare, type SendData } from './send-data.ts'
+import { ruledStatements, setRules } from './send-rules.ts'
 import { type Statement, sendStatements } from './send-statements.ts'
 import { walPosition, withPlainWal } from './wal.ts'
 
@@ -28,18 +29,25 @@ export async function instructions(env: EnginesEnv, report: Report): Promise<Fig
   requireValgrind()
   const deps = await openInstallation(env)
   let data: SendData | undefined
+  let ruled: SendData | undefined
   let server: Awaited<ReturnType<typeof serverOf>>
   let wal: number[]
   let statements: Record<string, Statement>
   try {
     data = await prepare(await newBenchApp(deps), [MEMBERS])
+    ruled = await prepare(await newBenchApp(deps), [MEMBERS])
+    await setRules(ruled)
     report('filled')
-    statements = await sendStatements(data, MEMBERS)
+    statements = {
+      ...(await sendStatements(data, MEMBERS)),
+      ...(await ruledStatements(ruled, MEMBERS)),
+    }
     wal = await walOf(data, Object.values(statements))
     report(`WAL, bytes: ${wal.map(Math.round).join(', ')}`)
     server = await serverOf(data)
   } finally {
     await data?.client.end()
+    await ruled?.client.end()
     await closeDeps(deps)
   }
   // Nothing else uses these engines, so their data needs no copy.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queryAt } from '../../test/databases.ts'
+import { Device } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { loquat, type Serving, startServing } from '../../test/loquat.ts'
 import { assertWithin, timedTest } from '../../test/timed-test.ts'
@@ -58,7 +59,7 @@ for (const [how, changes] of ways) {
   suite(`another process, ${how}`, () => {
     let other: Serving
     before(async () => {
-      other = await startServing('api', { ...server.env, ...(await changes()) })
+      other = await startServing('api,gateway', { ...server.env, ...(await changes()) })
     })
     after(() => other.end('SIGKILL'))
 
@@ -113,6 +114,26 @@ for (const [how, changes] of ways) {
       }
       done = true
       await Promise.all(load)
+    })
+
+    timedTest('lets devices follow a rule within a second, also under load', async () => {
+      const app = await server.newApp()
+      const [amira, ben] = await app.users('amira', 'ben')
+      const { authToken } = await app.client.authTokens.create('amira')
+      const device = await Device.connect(other.gatewayPort, app, authToken)
+      const reloads = () => device.frames.filter(({ type }) => type === 'session.reload').length
+      let done = false
+      const load = [amira, ben].map(async (user) => {
+        while (!done) await user.sendText('ben')
+      })
+      for (const types of [['image'], ['text'], ['image']]) {
+        const before = reloads()
+        const permissions = { 'listMessages.allowedMessageTypes': types }
+        await app.client.permissions.updateRole('default', { permissions })
+        assertWithin(PROMISED_MS, await timeUntil('told', async () => reloads() > before))
+      }
+      done = true
+      await Promise.all([...load, device.close()])
     })
 
     timedTest('refuses a revoked token within a second', async () => {

@@ -186,6 +186,22 @@ suite('updateRolePermissions', () => {
     assert.equal((await app.as('ana').messages.listUser('rosa')).data.length, 1)
   })
 
+  test('refuses each member on its own, and a retry changes nothing', async () => {
+    const app = await ruledApp()
+    await app.users('dan')
+    await app.as('ana').groups.create({ guid: 'own', name: 'Own' })
+    await app.client.restrictedFeatures.restrict('ruled', { featuresToRestrict: ['ban'] })
+    const body = { participants: ['ben'], moderators: ['cleo'], usersToBan: ['dan'] }
+    const headers = { 'idempotency-key': 'twice' }
+    const add = () => app.as('ana').call('POST', '/v3/groups/own/members', { body, headers })
+    const [first, second] = [await add(), await add()]
+    const { participants, moderators, usersToBan } = first.body.data
+    assert.equal(usersToBan.dan.error.code, 'ERR_FEATURE_RESTRICTED')
+    assert.deepEqual([participants.ben.success, moderators.cleo.success], [true, true])
+    assert.deepEqual(second.body, first.body)
+    assert.equal((await app.client.groups.get('own')).membersCount, 3)
+  })
+
   test('costs an app without rules no statement, and others one', async () => {
     const app = await ruledApp()
     await app.client.users.update('ana', { role: 'default' })
