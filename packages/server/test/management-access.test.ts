@@ -48,6 +48,7 @@ const MAY: Record<string, 'everyone' | 'account' | 'session' | Role[]> = {
   resetSettings: ['owner', 'admin'],
   listTenants: 'account',
   createUsageReport: ALL,
+  getStorage: ALL,
   listAuditEntries: 'account',
   listAppAuditEntries: ['owner', 'admin'],
   listJobs: ['owner', 'admin'],
