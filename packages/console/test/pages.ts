@@ -65,6 +65,17 @@ const editRule = async (page: Page) => {
     .waitFor()
 }
 
+/** Previews the first rule on the messages of the demo. */
+const previewRule = async (page: Page) => {
+  await page.getByRole('button', { name: 'Edit' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Words', { exact: true }).first().fill('the\nare')
+  await dialog.getByRole('button', { name: 'Run preview' }).click()
+  const again = dialog.getByRole('button', { name: 'Run again' })
+  await again.and(page.locator(':enabled')).waitFor()
+  await dialog.getByText(/would have been blocked/).scrollIntoViewIfNeeded()
+}
+
 /** Opens the first conversation in the list. */
 const openFirst = async (page: Page) => {
   await page.getByRole('option').first().click()
@@ -100,6 +111,7 @@ export const pages: ConsolePage[] = [
   { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
   { name: 'moderation', path: ofApp('/moderation'), shows: 'No diagnoses', act: testText },
   { name: 'rule', path: ofApp('/moderation'), shows: 'No diagnoses', act: editRule },
+  { name: 'rule-preview', path: ofApp('/moderation'), shows: 'No diagnoses', act: previewRule },
   { name: 'lists', path: ofApp('/moderation?tab=lists'), shows: 'Ward slang' },
   { name: 'reasons', path: ofApp('/moderation?tab=reasons'), shows: 'Off topic' },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },

@@ -5,6 +5,7 @@ import { Button } from '../../shared/button.tsx'
 import { Check, Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
+import { Preview } from './preview.tsx'
 import { Tester } from './tester.tsx'
 
 /** A condition as the form edits it. */
@@ -230,6 +231,7 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
         </Button>
       </div>
       <Tester conditions={conditions} />
+      <Preview rule={{ ...(rule && { id: rule.id }), conditions, filters: content.filters }} />
     </Form>
   )
 }
