@@ -47,6 +47,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
   paging: async () => [(await import('../packages/server/bench/paging.ts')).paging],
   peer: async () => [(await import('../packages/server/bench/peer.ts')).peer],
   presence: async () => [(await import('../packages/server/bench/gateway-presence.ts')).presence],
+  preview: async () => [(await import('../packages/server/bench/preview.ts')).preview],
   push: async () => [(await import('../packages/server/bench/push.ts')).push],
   reads: async () => {
     const { userReads, historyReads } = await import('../packages/server/bench/reads.ts')

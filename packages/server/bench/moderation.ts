@@ -12,7 +12,7 @@ import { checkInThread } from '../src/core/moderation/threads.ts'
 import { closeDeps, type Deps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { atMost, type Figure, type Report, reported, within } from './figure.ts'
-import { newBenchApp, openInstallation } from './installation.ts'
+import { type BenchApp, newBenchApp, openInstallation } from './installation.ts'
 import {
   postmasterOf,
   requestOf,
@@ -81,10 +81,13 @@ export async function moderation(env: EnginesEnv, report: Report): Promise<Figur
   }
 }
 
-async function addRules(deps: Deps, { app }: SendData): Promise<void> {
-  const actor: Actor = {
-    ...{ kind: 'app', scope: 'fullAccess', app, settings: {}, credential: Buffer.alloc(32) },
-  }
+/** Acts as the app. */
+export const actorOf = (app: BenchApp): Actor => ({
+  ...{ kind: 'app', scope: 'fullAccess', app, settings: {}, credential: Buffer.alloc(32) },
+})
+
+export async function addRules(deps: Deps, { app }: SendData): Promise<void> {
+  const actor = actorOf(app)
   const searchTerms = Array.from({ length: WORDS }, (_, n) => `word${n.toString(36)}`)
   await createKeywordList(deps, actor, {
     id: 'words',
@@ -105,7 +108,7 @@ async function addRules(deps: Deps, { app }: SendData): Promise<void> {
   })
 }
 
-const sendsOf = ({ app, pairs }: SendData) =>
+export const sendsOf = ({ app, pairs }: SendData) =>
   pairs.map(({ kind: receiverType, sender: uid, receiver }) => {
     const body = JSON.stringify({ receiverType, receiver, data: { text: MESSAGE } })
     return requestOf(app, { line: 'POST /v3/messages', uid, body })
