@@ -189,6 +189,18 @@ export const errors = {
     message: 'There is no rule "{id}".',
     when: 'The app has no rule of moderation with this id.',
   },
+  ERR_PREVIEW_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no preview "{previewId}".',
+    when: 'The app has no preview of a rule with this id. Previews are deleted after a week.',
+  },
+  ERR_PREVIEW_RUNNING: {
+    status: 409,
+    retry: false,
+    message: 'The preview "{previewId}" is under way. Wait for its end, or cancel it.',
+    when: 'An app has one preview of a rule at a time.',
+  },
   ERR_KEYWORD_NOT_FOUND: {
     status: 404,
     retry: false,

@@ -22,6 +22,7 @@ import { messageRoutes } from './areas/messages/routes.ts'
 import { checkedRoutes } from './areas/moderation/checked.routes.ts'
 import { flagRoutes } from './areas/moderation/flags.routes.ts'
 import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
+import { previewRoutes } from './areas/moderation/previews.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { ruleRoutes } from './areas/moderation/rules.routes.ts'
@@ -79,6 +80,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   keywordRoutes,
   reasonRoutes,
   checkedRoutes,
+  previewRoutes,
   flagRoutes,
   threadRoutes,
   reactionRoutes,

@@ -203,6 +203,7 @@ suite("an app's data", () => {
     flag_reasons: moderators,
     flagged_messages: moderators,
     checked_messages: moderators,
+    rule_previews: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],

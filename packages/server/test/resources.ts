@@ -286,6 +286,13 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
+  previewId: {
+    async make(app) {
+      const body = { rule: { conditions: [{ category: 'word', value: 'spam' }] } }
+      return (await app.call('POST', '/v3/moderation/rules/preview', { body })).body.data.id
+    },
+    unknown: unusedMessageId,
+  },
   keywordId: {
     async make(app) {
       const body = { id: newId(), name: 'Made', category: 'word', searchTerms: ['spam'] }
@@ -491,6 +498,13 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listBlockedMessages: () => ({ query: { limit: '10', affix: 'prepend', ruleId: 'no-spoilers' } }),
   listBlockedMessagesReviewed: () => ({ query: { limit: '10', sender: newId() } }),
+  createRulePreview: () => ({
+    body: {
+      rule: { name: 'Ads', conditions: [{ category: 'word', value: ['casino'] }] },
+      ...{ from: 1_700_000_000, to: 1_900_000_000, limit: 1_000 },
+    },
+  }),
+  listRulePreviews: () => ({ query: { limit: '10' } }),
   createCheckedMessage: async (app) => ({
     body: {
       sender: await user.make(app, {}),

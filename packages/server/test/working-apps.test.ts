@@ -23,6 +23,7 @@ const FOR_ALL_APPS: Record<string, string> = {
   'gate.removeOldIdempotency': 'removes rows by age',
   'groups.removeOldFormerMembers': 'removes rows by age',
   'jobs.removeOld': 'removes rows by age',
+  'previews.removeOld': 'removes rows by age',
   'revocations.removeOld': 'removes rows by age',
   'stats.removeOldSteps': 'removes rows by age',
   'webhooks.removeOldDeadLetters': 'removes rows by age',

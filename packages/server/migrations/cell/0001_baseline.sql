@@ -721,6 +721,35 @@ create table flags (
 );
 create index flags_user on flags (app_no, uid);
 
+-- Previews of rules: what a rule would have blocked. Deleted after a week.
+create table rule_previews (
+  app_no int not null,
+  -- That of its job.
+  id bigint not null,
+  -- {id, filters, conditions}. The id is null if it stands for no saved rule.
+  rule jsonb not null,
+  -- The messages between these ids, and at most so many.
+  after_id bigint not null,
+  before_id bigint not null,
+  from_second int,
+  to_second int not null,
+  most int not null,
+  checked int not null default 0,
+  blocked int not null default 0,
+  newly_blocked int not null default 0,
+  no_longer_blocked int not null default 0,
+  too_slow int not null default 0,
+  -- In thousandths.
+  progress int not null default 0,
+  -- Whether it reached the end of the time.
+  complete boolean not null default false,
+  -- Ids of messages, and what was found there.
+  samples jsonb not null default '[]',
+  created_at timestamptz not null default now(),
+  ended_at timestamptz,
+  primary key (app_no, id)
+);
+
 -- Messages that live elsewhere and were only checked. They belong to no conversation.
 create table checked_messages (
   app_no int not null,

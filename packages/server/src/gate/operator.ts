@@ -63,6 +63,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   flag_reasons: 'moderation',
   flagged_messages: 'moderation',
   checked_messages: 'moderation',
+  rule_previews: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'

@@ -22,6 +22,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Moderation rules',
     'What messages may not contain. Rules are checked before a message is stored.',
   ],
+  rule_previews: [
+    'Rule previews',
+    'Which messages of the past a rule would have blocked, before you enable it.',
+  ],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
   flag_reasons: ['Flag reasons', 'Why users report messages.'],
   flagged_messages: [

@@ -4,6 +4,7 @@ import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
 import { checkFileJob } from '../areas/files/check.job.ts'
 import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
+import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
 import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
 import { rollUpUsageJob, samplePeaksJob } from '../areas/stats/roll-up.job.ts'
@@ -29,6 +30,8 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   purgeAppJob,
   rollUpUsageJob,
   samplePeaksJob,
+  previewRuleJob,
+  sweepPreviewsJob,
 ]
 
 interface QueueOptions {

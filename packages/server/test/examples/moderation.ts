@@ -90,6 +90,24 @@ async function checkMessages(story: Story): Promise<void> {
   await story.show('deleteCheckedMessage', { ids: { id } })
 }
 
+/** Which messages a rule would have blocked. */
+async function previewRule(story: Story): Promise<void> {
+  const { id: previewId } = await story.show('createRulePreview', {
+    body: {
+      rule: { id: 'patients', conditions: [{ category: 'word', value: ['tomorrow'] }] },
+      ...{ from: 1_700_000_000, to: 1_900_000_000, limit: 1_000 },
+    },
+  })
+  const ids = { previewId }
+  for (let state = ''; state !== 'done'; ) {
+    ;({ state } = await story.run('getRulePreview', { ids }))
+  }
+  await story.show('getRulePreview', { ids })
+  await story.show('listRulePreviews', { query: { limit: 10 } })
+  await story.show('cancelRulePreview', { ids })
+  await story.show('deleteRulePreview', { ids })
+}
+
 async function manageRules(story: Story): Promise<void> {
   await story.show('createRule', {
     body: {
@@ -122,6 +140,7 @@ async function manageRules(story: Story): Promise<void> {
   await story.show('listRules', { query: { limit: 20 } })
   await story.show('getRule', { ids: { ruleId: 'patients' } })
   await checkMessages(story)
+  await previewRule(story)
   await story.show('updateRule', {
     ids: { ruleId: 'patients' },
     body: { enabled: false, description: 'Until the trial starts' },

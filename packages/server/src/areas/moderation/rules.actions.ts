@@ -211,7 +211,8 @@ interface Given {
   conditions: NewCondition[]
 }
 
-async function contentOf(tx: Tx, { app, settings }: Actor, given: Given) {
+/** A rule as it is stored. Refuses what an app can't have. */
+export async function contentOf(tx: Tx, { app, settings }: Actor, given: Given) {
   const { name, description = null, enabled = false, action = [] } = given
   const filters = (given.filters ?? []).map(readFilter)
   const conditions = readConditions(given.conditions)
@@ -312,18 +313,11 @@ async function announceRule(tx: Tx, app: ServedApp, type: RuleEvent, row: RuleRo
 /** Which conditions apply to a text, whoever sends it. It changes nothing. */
 export async function testRules({ app }: Actor, { text, rule }: RuleTest) {
   const { db } = app.cell
-  const source = await readRules(db, app)
-  if (rule) {
-    const conditions = readConditions(rule.conditions)
-    await checkLists(db, app.no, conditions)
-    const ids = conditions.flatMap((one) => (one.isKeywordsReferencePresent ? one.value : []))
-    const stored = await listEntries.many(db, { appNo: app.no, ids })
-    const lists = stored.map(({ list_id: id, category, entries }) => ({ id, category, entries }))
-    const ours = Object.entries(DEFAULT_LISTS).map(([id, list]) => ({ id, ...list }))
-    const own = ours.filter(({ id }) => !lists.some((list) => list.id === id))
-    source.lists = [...lists, ...own]
-    source.rules = [{ id: '', name: '', revisionId: '', action: [], filters: [], conditions }]
-  }
+  const conditions = rule ? readConditions(rule.conditions) : []
+  await checkLists(db, app.no, conditions)
+  const unsaved = { id: '', name: '', revisionId: '', action: [], filters: [], conditions }
+  const source = await readRules(db, app, rule && [unsaved])
+  if (rule) source.rules = [unsaved]
   const compiled = await CompiledRules.of(source)
   const hits = await checkInThread(randomUUID(), compiled, { text, custom: text })
   return {

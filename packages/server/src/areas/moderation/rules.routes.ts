@@ -14,6 +14,7 @@ import {
 import { listRevisions } from './rules.queries.ts'
 import {
   NewRule,
+  RULE_BYTES,
   RuleChanges,
   RuleParams,
   RuleRecord,
@@ -31,8 +32,6 @@ const access: Access = {
   rate: 'standard',
 }
 const tags = ['moderation_rules']
-/** Rules have words of their own. */
-const RULE_BYTES = 262_144
 
 export const ruleRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>

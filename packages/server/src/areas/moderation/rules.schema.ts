@@ -18,6 +18,9 @@ export const SPELLINGS: Readonly<Record<string, string>> = {
   'not in': 'notIn',
 }
 
+/** The most bytes of a request with a rule, which has words of its own. */
+export const RULE_BYTES = 262_144
+
 const OPERANDS = [...new Set([...USER_OPERANDS, ...GROUP_OPERANDS])]
 const LONGEST_VALUE = 100
 

@@ -2,7 +2,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import type { ServedApp } from '../actor.ts'
 import { DEFAULT_LISTS, DEFAULT_RULES } from './defaults.ts'
 import { listEnabledRules, listEntries, type RuleRow } from './queries.ts'
-import { CompiledRules, type KeywordList, type RuleSource } from './rules.ts'
+import { CompiledRules, type KeywordList, type Rule, type RuleSource } from './rules.ts'
 
 /** What all compiled rules of this process may take. Beyond it, those that were used longest ago are forgotten. */
 const MOST_BYTES = 256 * 1_048_576
@@ -62,13 +62,14 @@ function forget(version: string): void {
 export const revisionId = (appId: string, id: string, revision: number) =>
   `${appId}_${id}_${revision}`
 
-/** The rules of an app that are enabled, with their lists. */
+/** The rules of an app that are enabled, and others that need not be stored, with their lists. */
 export async function readRules(
   db: Executor,
   { no: appNo, id: appId }: Pick<ServedApp, 'no' | 'id'>,
+  others: Rule[] = [],
 ): Promise<RuleSource> {
   const rows = await listEnabledRules.many(db, { appNo })
-  const rules = rows.map((row) => {
+  const enabled = rows.map((row) => {
     const { rule_id: id, name, action, filters, conditions } = withDefault(row)
     return {
       id,
@@ -79,6 +80,7 @@ export async function readRules(
       revisionId: revisionId(appId, id, row.revision),
     }
   })
+  const rules = [...enabled, ...others]
   const named = rules.flatMap(({ conditions }) =>
     conditions.flatMap((one) => (one.isKeywordsReferencePresent ? one.value : [])),
   )

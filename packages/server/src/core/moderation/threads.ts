@@ -70,7 +70,7 @@ class Thread {
     if (!this.#current) return
     const { version, texts } = this.#current
     this.#deadline = setTimeout(() => this.#end(refused(TOO_SLOW)), DEADLINE_MS)
-    this.#worker?.postMessage({ version, texts } satisfies Request)
+    this.#worker?.postMessage({ version, messages: [texts] } satisfies Request)
   }
 
   #receive(answer: Answer): void {
@@ -81,7 +81,7 @@ class Thread {
       const { version, rules } = this.#current
       this.#worker?.postMessage({ version, source: rules.source } satisfies Request)
     } else {
-      this.#current?.resolve(answer.hits)
+      this.#current?.resolve(answer.hits[0] ?? [])
       this.#done()
     }
   }

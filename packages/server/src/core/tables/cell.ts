@@ -52,6 +52,7 @@ export const cellTables = {
   app_pins: { moves: 'replicated', exported: 'settings', service: ALL, people: 'id', plain: 'app_no place kind pinned_at' },
   messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender edited_by deleted_by pinned_by', personal: 'data tags', plain: 'app_no id conversation category type muid parent_id quoted_id counts shows counted updated_at edited_at deleted_at pinned_at reacted saved' },
   held_messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender', personal: 'data tags', plain: 'app_no id conversation category type muid parent_id quoted_id counts shows counted status rule delivered held_at' },
+  rule_previews: { moves: 'replicated', service: ALL, people: 'rule', personal: 'samples', plain: 'app_no id after_id before_id from_second to_second most checked blocked newly_blocked no_longer_blocked too_slow progress complete created_at ended_at' },
   checked_messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender receiver', personal: 'data', plain: 'app_no id kind category type muid status rule edited_at' },
   flags: { moves: 'replicated', exported: 'messages', service: ALL, people: 'uid', personal: 'remark', plain: 'app_no message_id reason_id flagged_at' },
   reviews: { moves: 'replicated', exported: 'messages', service: ALL, personal: 'found', plain: 'app_no message_id rule_id rule_name revision_id condition actions reason blocked_at updated_at reviewed_at decision' },
