@@ -380,6 +380,16 @@ async function play(app: TestApp, world: World, { do: what, talk, by, nth }: Ste
   }
 }
 
+/** Happens seldom by chance: a rule that is disabled, and a deleted message of a blocked user beside one of another. */
+const RARE: Step[] = [
+  { do: 'send', talk: 'group', by: 'a', nth: 0 },
+  { do: 'rule', talk: 'group', by: 'a', nth: 0 },
+  { do: 'send', talk: 'group', by: 'a', nth: 0 },
+  { do: 'send', talk: 'group', by: 'c', nth: 0 },
+  { do: 'hold', talk: 'group', by: 'c', nth: 0 },
+  { do: 'delete', talk: 'group', by: 'c', nth: 0 },
+]
+
 test(`${HISTORIES} histories with rules and held messages`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), async (steps) => {
@@ -397,6 +407,6 @@ test(`${HISTORIES} histories with rules and held messages`, async () => {
       }
       assert.deepEqual(await verify(app.cell, app.no), [], `after ${JSON.stringify(done)}`)
     }),
-    { numRuns: HISTORIES, ...seeded, endOnFailure: true },
+    { numRuns: HISTORIES, ...seeded, endOnFailure: true, examples: [[RARE]] },
   )
 })
