@@ -1349,6 +1349,26 @@ export type NewRuleFilter = {
   value: string | number | (string | number)[]
 }
 
+export type NewRulePreview = {
+  /** A rule, saved or not. Without `id`, it is one more rule. */
+  rule: {
+    /** Id of a rule. Without `conditions`, the saved rule is run; with them, they stand for it. */
+    id?: string | undefined
+    /** Display name. */
+    name?: string | undefined
+    /** Whom the rule concerns: all of them must match. At most 10. */
+    filters?: NewRuleFilter[] | undefined
+    /** What is a hit: any of them. At most 10. */
+    conditions?: NewRuleCondition[] | undefined
+  }
+  /** Only messages sent at or after this time, in Unix seconds. */
+  from?: number | undefined
+  /** Only messages sent at or before this time. Default: now. */
+  to?: number | undefined
+  /** How many messages to look at, the newest first. */
+  limit?: number | undefined
+}
+
 export type Operator = {
   /** Number of the account. */
   id: string
@@ -1457,6 +1477,50 @@ export type RuleFilter = {
     | 'lessThan'
     | 'greaterThan'
   value: (string | number)[]
+}
+
+export type RulePreview = {
+  id: string
+  /** The rule that it is about, if saved. */
+  ruleId?: string
+  state: 'waiting' | 'running' | 'done' | 'cancelled' | 'failed'
+  /** How far it is. */
+  progress: number
+  /** As requested. */
+  from?: number
+  /** As requested, or the time of the request. */
+  to: number
+  limit: number
+  /** Messages that were checked so far. */
+  checked: number
+  /** How many of them the rule would have blocked. */
+  blocked: number
+  /** How many of those no rule in force blocks. */
+  newlyBlocked: number
+  /** Messages that only the rule in force that this one replaces blocks. */
+  noLongerBlocked: number
+  /** Messages that take so long to check that they would not have been sent. */
+  tooSlow: number
+  /** Whether all messages of the time were checked. False if a limit came first. */
+  complete: boolean
+  /** Up to 20 messages of each effect, the newest first. Absent in lists. */
+  samples?: RulePreviewSample[]
+  /** Time of the request, in Unix seconds. */
+  createdAt: number
+  /** Time when it was done, in Unix seconds. */
+  endedAt?: number
+  /** Time when it is deleted, in Unix seconds. */
+  expiresAt: number
+}
+
+export type RulePreviewSample = {
+  /** `newlyBlocked`: no rule in force blocks it. `stillBlocked`: one does. `noLongerBlocked`: only the rule that this one replaces did. */
+  effect: 'newlyBlocked' | 'stillBlocked' | 'noLongerBlocked'
+  /** Place of the condition that applied, from 1. */
+  condition?: number
+  /** What it found, as rules read it. */
+  found?: string
+  message: Message
 }
 
 export type RuleTestResult = {
@@ -2061,6 +2125,23 @@ export type ListCheckedMessagesQuery = {
 }
 
 export type UpdateCheckedMessageBody = CheckedMessageChanges
+
+export type CreateRulePreviewBody = NewRulePreview
+
+export type ListRulePreviewsAnswer = {
+  data: RulePreview[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRulePreviewsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
 
 export type ListFlaggedMessagesAnswer = {
   data: FlaggedMessage[]
@@ -2835,6 +2916,69 @@ export class CheckedMessagesMethods {
   }
 }
 
+/** `client.rulePreviews` */
+export class RulePreviewsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Preview a rule on the history. */
+  async create(
+    appId: string,
+    body: CreateRulePreviewBody,
+    options?: CallOptions,
+  ): Promise<RulePreview> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/rules/preview`, body },
+      options,
+    )
+  }
+
+  /** List previews. */
+  async list(
+    appId: string,
+    query?: ListRulePreviewsQuery,
+    options?: CallOptions,
+  ): Promise<ListRulePreviewsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/previews`, query },
+      options,
+    )
+  }
+
+  /** Get a preview. */
+  async get(appId: string, previewId: string, options?: CallOptions): Promise<RulePreview> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/previews/${segment(previewId)}` },
+      options,
+    )
+  }
+
+  /** Delete a preview. */
+  async delete(appId: string, previewId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/apps/${segment(appId)}/moderation/previews/${segment(previewId)}`,
+      },
+      options,
+    )
+  }
+
+  /** Cancel a preview. */
+  async cancel(appId: string, previewId: string, options?: CallOptions): Promise<RulePreview> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/apps/${segment(appId)}/moderation/previews/${segment(previewId)}/cancel`,
+      },
+      options,
+    )
+  }
+}
+
 /** `client.flaggedMessages` */
 export class FlaggedMessagesMethods {
   readonly #transport: Transport
@@ -3339,6 +3483,7 @@ export class ManagementOperations {
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
   readonly checkedMessages: CheckedMessagesMethods
+  readonly rulePreviews: RulePreviewsMethods
   readonly flaggedMessages: FlaggedMessagesMethods
   readonly operators: OperatorsMethods
   readonly invitations: InvitationsMethods
@@ -3360,6 +3505,7 @@ export class ManagementOperations {
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
     this.checkedMessages = new CheckedMessagesMethods(transport)
+    this.rulePreviews = new RulePreviewsMethods(transport)
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.operators = new OperatorsMethods(transport)
     this.invitations = new InvitationsMethods(transport)

@@ -1982,6 +1982,26 @@ export type NewRuleFilter = {
   value: string | number | (string | number)[]
 }
 
+export type NewRulePreview = {
+  /** A rule, saved or not. Without `id`, it is one more rule. */
+  rule: {
+    /** Id of a rule. Without `conditions`, the saved rule is run; with them, they stand for it. */
+    id?: string | undefined
+    /** Display name. */
+    name?: string | undefined
+    /** Whom the rule concerns: all of them must match. At most 10. */
+    filters?: NewRuleFilter[] | undefined
+    /** What is a hit: any of them. At most 10. */
+    conditions?: NewRuleCondition[] | undefined
+  }
+  /** Only messages sent at or after this time, in Unix seconds. */
+  from?: number | undefined
+  /** Only messages sent at or before this time. Default: now. */
+  to?: number | undefined
+  /** How many messages to look at, the newest first. */
+  limit?: number | undefined
+}
+
 export type NewSchedulerMessage = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
@@ -2507,6 +2527,50 @@ export type RuleFilter = {
     | 'lessThan'
     | 'greaterThan'
   value: (string | number)[]
+}
+
+export type RulePreview = {
+  id: string
+  /** The rule that it is about, if saved. */
+  ruleId?: string
+  state: 'waiting' | 'running' | 'done' | 'cancelled' | 'failed'
+  /** How far it is. */
+  progress: number
+  /** As requested. */
+  from?: number
+  /** As requested, or the time of the request. */
+  to: number
+  limit: number
+  /** Messages that were checked so far. */
+  checked: number
+  /** How many of them the rule would have blocked. */
+  blocked: number
+  /** How many of those no rule in force blocks. */
+  newlyBlocked: number
+  /** Messages that only the rule in force that this one replaces blocks. */
+  noLongerBlocked: number
+  /** Messages that take so long to check that they would not have been sent. */
+  tooSlow: number
+  /** Whether all messages of the time were checked. False if a limit came first. */
+  complete: boolean
+  /** Up to 20 messages of each effect, the newest first. Absent in lists. */
+  samples?: RulePreviewSample[]
+  /** Time of the request, in Unix seconds. */
+  createdAt: number
+  /** Time when it was done, in Unix seconds. */
+  endedAt?: number
+  /** Time when it is deleted, in Unix seconds. */
+  expiresAt: number
+}
+
+export type RulePreviewSample = {
+  /** `newlyBlocked`: no rule in force blocks it. `stillBlocked`: one does. `noLongerBlocked`: only the rule that this one replaces did. */
+  effect: 'newlyBlocked' | 'stillBlocked' | 'noLongerBlocked'
+  /** Place of the condition that applied, from 1. */
+  condition?: number
+  /** What it found, as rules read it. */
+  found?: string
+  message: Message
 }
 
 export type RuleTestResult = {
@@ -4019,6 +4083,23 @@ export type ListCheckedMessagesQuery = {
 }
 
 export type UpdateCheckedMessageBody = CheckedMessageChanges
+
+export type CreateRulePreviewBody = NewRulePreview
+
+export type ListRulePreviewsAnswer = {
+  data: RulePreview[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRulePreviewsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
 
 export type FlagMessageBody = {
   /** Id of a reason. */
@@ -7142,6 +7223,58 @@ export class CheckedMessagesMethods {
   }
 }
 
+/** `client.rulePreviews` */
+export class RulePreviewsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Preview a rule on the history. */
+  async create(body: CreateRulePreviewBody, options?: CallOptions): Promise<RulePreview> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/moderation/rules/preview', body },
+      options,
+    )
+  }
+
+  /** List previews. */
+  async list(
+    query?: ListRulePreviewsQuery,
+    options?: CallOptions,
+  ): Promise<ListRulePreviewsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/previews', query },
+      options,
+    )
+  }
+
+  /** Get a preview. */
+  async get(previewId: string, options?: CallOptions): Promise<RulePreview> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/previews/${segment(previewId)}` },
+      options,
+    )
+  }
+
+  /** Delete a preview. */
+  async delete(previewId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/previews/${segment(previewId)}` },
+      options,
+    )
+  }
+
+  /** Cancel a preview. */
+  async cancel(previewId: string, options?: CallOptions): Promise<RulePreview> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/moderation/previews/${segment(previewId)}/cancel` },
+      options,
+    )
+  }
+}
+
 /** `client.flaggedMessages` */
 export class FlaggedMessagesMethods {
   readonly #transport: Transport
@@ -8333,6 +8466,7 @@ export class Operations {
   readonly keywordLists: KeywordListsMethods
   readonly flagReasons: FlagReasonsMethods
   readonly checkedMessages: CheckedMessagesMethods
+  readonly rulePreviews: RulePreviewsMethods
   readonly flaggedMessages: FlaggedMessagesMethods
   readonly threads: ThreadsMethods
   readonly files: FilesMethods
@@ -8369,6 +8503,7 @@ export class Operations {
     this.keywordLists = new KeywordListsMethods(transport)
     this.flagReasons = new FlagReasonsMethods(transport)
     this.checkedMessages = new CheckedMessagesMethods(transport)
+    this.rulePreviews = new RulePreviewsMethods(transport)
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.files = new FilesMethods(transport)

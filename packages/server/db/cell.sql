@@ -4192,6 +4192,27 @@ CREATE TABLE public.revocations (
     id text NOT NULL
 );
 
+CREATE TABLE public.rule_previews (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    rule jsonb NOT NULL,
+    after_id bigint NOT NULL,
+    before_id bigint NOT NULL,
+    from_second integer,
+    to_second integer NOT NULL,
+    most integer NOT NULL,
+    checked integer DEFAULT 0 NOT NULL,
+    blocked integer DEFAULT 0 NOT NULL,
+    newly_blocked integer DEFAULT 0 NOT NULL,
+    no_longer_blocked integer DEFAULT 0 NOT NULL,
+    too_slow integer DEFAULT 0 NOT NULL,
+    progress integer DEFAULT 0 NOT NULL,
+    complete boolean DEFAULT false NOT NULL,
+    samples jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+);
+
 CREATE TABLE public.saves (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -4569,6 +4590,9 @@ ALTER TABLE ONLY public.reviews
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
+
+ALTER TABLE ONLY public.rule_previews
+    ADD CONSTRAINT rule_previews_pkey PRIMARY KEY (app_no, id);
 
 ALTER TABLE ONLY public.saves
     ADD CONSTRAINT saves_pkey PRIMARY KEY (app_no, uid, message_id);

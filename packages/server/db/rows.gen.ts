@@ -648,6 +648,26 @@ export interface CellRows {
     updated_at: Date | null
     removed_at: Date | null
   }
+  rule_previews: {
+    app_no: number
+    id: number
+    rule: unknown
+    after_id: number
+    before_id: number
+    from_second: number | null
+    to_second: number
+    most: number
+    checked: number
+    blocked: number
+    newly_blocked: number
+    no_longer_blocked: number
+    too_slow: number
+    progress: number
+    complete: boolean
+    samples: unknown
+    created_at: Date
+    ended_at: Date | null
+  }
   saves: {
     app_no: number
     uid: string
