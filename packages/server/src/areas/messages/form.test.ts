@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { tokenOf } from '../../../test/device.ts'
-import { type Answer, refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { type Answer, checkedFetch, refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { noise } from '../../../test/media.ts'
 import { until } from '../../../test/until.ts'
@@ -33,7 +33,7 @@ async function post(
   form: FormData,
   { headers = {}, as }: Options = {},
 ): Promise<Answer> {
-  const answer = await fetch(`http://127.0.0.1:${server.service.apiPort}/v3/messages`, {
+  const answer = await checkedFetch(`http://127.0.0.1:${server.service.apiPort}/v3/messages`, {
     method: 'POST',
     headers: { appId: app.id, apikey: app.apiKey, ...(as && { onBehalfOf: as }), ...headers },
     body: form,
