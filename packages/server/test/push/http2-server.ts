@@ -28,8 +28,9 @@ export type Reply =
 export interface Http2Server {
   url: string
   sessions: Set<ServerHttp2Session>
-  /** Connections since the start. */
+  /** Connections and requests since the start. */
   connections: number
+  requests: number
   /** The most streams that were open at once on one connection. */
   mostStreams: number
   /** Limits the streams of the next connections. */
@@ -45,7 +46,7 @@ export async function startHttp2(answer: (request: Arrived) => Reply | Promise<R
   const sessions = new Set<ServerHttp2Session>()
   const refusedAfter = new WeakMap<ServerHttp2Session, number>()
   const started: Http2Server = {
-    ...{ url: '', sessions, connections: 0, mostStreams: 0 },
+    ...{ url: '', sessions, connections: 0, requests: 0, mostStreams: 0 },
     allowStreams: (maxConcurrentStreams) => server.updateSettings({ maxConcurrentStreams }),
     goAway(code = 0, lastStream = 2 ** 31 - 1) {
       for (const session of sessions) {
@@ -73,6 +74,7 @@ export async function startHttp2(answer: (request: Arrived) => Reply | Promise<R
       started.mostStreams = Math.max(started.mostStreams, now)
     }
     count(1)
+    started.requests++
     stream.once('close', () => count(-1))
     stream.on('error', () => {})
     // After GOAWAY, a server ignores later streams.

@@ -98,6 +98,9 @@ suite('pushes to Apple', () => {
     clock = 10 * MINUTE
     assert.deepEqual(await send(), { outcome: 'retry', reason: 'ExpiredProviderToken' })
     assert.deepEqual(await send(), { outcome: 'retry', reason: 'ExpiredProviderToken' })
+    apns.now = now
+    assert.equal((await send()).outcome, 'delivered')
+    apns.now = () => now() + 61 * MINUTE
     clock = 30 * MINUTE
     assert.deepEqual(await send(), { outcome: 'retry', reason: 'ExpiredProviderToken' })
     apns.now = now
@@ -157,10 +160,12 @@ suite('pushes to Apple', () => {
   })
 
   test('to a token that is no path segment never leave', async () => {
+    const { requests } = apns.http
     for (const bad of ['', '../../x', 'ab?x=1', 'zz'.repeat(32)]) {
       const outcome = await push.push(credentials, bad, alert())
       assert.deepEqual(outcome, { outcome: 'gone', reason: 'BadDeviceToken' })
     }
+    assert.equal(apns.http.requests, requests)
     assert.deepEqual(await push.push(credentials, 'abcd', alert()), {
       ...{ outcome: 'gone', reason: 'BadDeviceToken' },
     })

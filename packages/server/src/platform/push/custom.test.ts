@@ -27,7 +27,7 @@ const notification = (): Notification => ({
 const credentials = (): CustomCredentials => ({
   provider: 'custom',
   url: `${receiver.url}/push`,
-  login: { username: 'ünal', password: 'p:w' },
+  login: { username: 'ünal', password: 'p?>w' },
 })
 
 const send = () => push.push(credentials(), '', notification())
@@ -40,7 +40,8 @@ suite("pushes to an app's own server", () => {
     assert.equal(path, '/push')
     assert.equal(headers['content-type'], 'application/json')
     const [, login = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? []
-    assert.equal(Buffer.from(login, 'base64').toString(), 'ünal:p:w')
+    assert.equal(login, Buffer.from('ünal:p?>w').toString('base64'))
+    assert.match(login, /[+/=]/)
   })
 
   test('need no login', async () => {
