@@ -52,7 +52,8 @@ export async function ruledStatements(
   const { pairs, app } = data
   const role: Statement = {
     types: 'int, text',
-    text: findActiveUser.text,
+    // In single-user mode, a line is a statement.
+    text: findActiveUser.text.replace(/\s+/g, ' '),
     args: (nth) => `${app.no}, '${pairs[nth % pairs.length]?.sender}'`,
     messages: 1,
   }
