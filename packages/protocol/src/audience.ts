@@ -38,6 +38,13 @@ const SENDER = {
   }),
 }
 
+/** Devices learn of a ban from a group by `group.member.banned`, and of one from the app when they are disconnected. */
+const SANCTIONED = {
+  who: "the user's own devices, of a mute",
+  of: ({ sanction }: EventPayload<'moderation.sanction.created'>): Audience | undefined =>
+    sanction.kind === 'mute' ? { users: [sanction.uid] } : undefined,
+}
+
 const GROUP_ID = 'group_'
 const PAIR = '_user_'
 
@@ -161,6 +168,8 @@ export const audiences: Audiences = {
   'moderation.reason.created': NOBODY,
   'moderation.reason.updated': NOBODY,
   'moderation.reason.deleted': NOBODY,
+  'moderation.sanction.created': SANCTIONED,
+  'moderation.sanction.ended': SANCTIONED,
   // A user who doesn't exist has no devices. Only the user's own devices learn of an update at once; others see it
   // in the user's next message, which contains the sender's current record.
   'user.created': NOBODY,

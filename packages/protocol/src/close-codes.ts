@@ -20,6 +20,11 @@ export const closeCodes = {
     name: 'unauthorized',
     summary: 'The auth token is unknown or revoked, or its user is deactivated. Get a new token.',
   },
+  4403: {
+    name: 'banned',
+    summary:
+      'The user is banned from the app. `session.error` after `auth` says until when and why.',
+  },
   4404: { name: 'noApp', summary: 'The app does not exist here. Check the address.' },
   4409: {
     name: 'replaced',

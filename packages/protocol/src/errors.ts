@@ -237,6 +237,24 @@ export const errors = {
     message: 'There is no reason "{id}".',
     when: 'The app has no reason for flags with this id.',
   },
+  ERR_SANCTION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no sanction "{id}".',
+    when: 'The app has no sanction with this id, or it has ended.',
+  },
+  ERR_USER_BANNED: {
+    status: 403,
+    retry: false,
+    message: 'This user is banned.',
+    when: 'A moderator banned the user from the app. `details` has `kind`, `reason` and, if the ban ends, `until`.',
+  },
+  ERR_USER_MUTED: {
+    status: 403,
+    retry: false,
+    message: 'This user is muted.',
+    when: 'A moderator muted the user, in the app or in the group that `details.guid` names. `details` also has `kind`, `reason` and, if the mute ends, `until`.',
+  },
   ERR_ROLE_NOT_FOUND: {
     status: 404,
     retry: false,

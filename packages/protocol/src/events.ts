@@ -8,6 +8,7 @@ import {
   ReactionRecord,
   ReviewRecord,
   RoleRecord,
+  SanctionRecord,
   SCOPES,
   UserRecord,
   UserSnapshot,
@@ -49,6 +50,7 @@ const OneKeywordList = Type.Object({
   }),
 })
 const OneReason = Type.Object({ reason: Type.Object({ id: Type.String(), name: Type.String() }) })
+const OneSanction = Type.Object({ sanction: SanctionRecord })
 const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
 const Blocks = Type.Object({ users: Type.Record(Type.String(), UserSnapshot), by: UserSnapshot })
@@ -255,6 +257,14 @@ export const events = {
   'moderation.reason.created': { summary: 'A reason for flags was created.', payload: OneReason },
   'moderation.reason.updated': { summary: 'A reason for flags changed.', payload: OneReason },
   'moderation.reason.deleted': { summary: 'A reason for flags was deleted.', payload: OneReason },
+  'moderation.sanction.created': {
+    summary: 'A user was muted or banned, or the end or the reason of that changed.',
+    payload: OneSanction,
+  },
+  'moderation.sanction.ended': {
+    summary: 'A mute or ban ended, because its time was over or somebody lifted it.',
+    payload: OneSanction,
+  },
   'user.created': { summary: 'A user was created.', payload: OneUser },
   'user.updated': { summary: 'A user changed. Contains the updated user.', payload: OneUser },
   'user.deactivated': { summary: 'A user was deactivated.', payload: OneUser },

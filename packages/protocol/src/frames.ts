@@ -132,7 +132,11 @@ export type ClientFrame<T extends ClientFrameType = ClientFrameType> = {
 }[T]
 
 const Sender = { sender: UserSnapshot }
-const Failure = Type.Object({ code: Type.String(), message: Type.String() })
+const Failure = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  details: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+})
 
 /** The frames that the gateway sends in addition to the events of docs/events.md. */
 export const serverFrames = {

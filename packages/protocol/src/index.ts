@@ -46,6 +46,7 @@ export {
   ReceiptRecord,
   ReviewRecord,
   RoleRecord,
+  SanctionRecord,
   SCOPES,
   type Scope,
   UserRecord,

@@ -244,6 +244,24 @@ export const ReviewRecord = Type.Object(
 export type ReviewRecord = Static<typeof ReviewRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>
 
+/** A mute or ban, as answers and events show it. */
+export const SanctionRecord = Type.Object(
+  {
+    id: Type.String(),
+    uid: Type.String({ description: 'The user whom it concerns.' }),
+    kind: Type.Enum(['mute', 'ban']),
+    guid: Type.Optional(Type.String({ description: 'The group. Absent: the whole app.' })),
+    until: Type.Optional(
+      Seconds('Time when it ends, in Unix seconds. Absent: when somebody lifts it.'),
+    ),
+    reason: Type.String(),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+    updatedAt: Seconds('Time of the last change, in Unix seconds.'),
+  },
+  { additionalProperties: false, 'x-component': 'Sanction' },
+)
+export type SanctionRecord = Static<typeof SanctionRecord>
+
 /** A webhook, as answers and events show it. */
 export const WebhookRecord = Type.Object(
   {

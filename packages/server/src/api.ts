@@ -26,6 +26,7 @@ import { previewRoutes } from './areas/moderation/previews.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { ruleRoutes } from './areas/moderation/rules.routes.ts'
+import { sanctionRoutes } from './areas/moderation/sanctions.routes.ts'
 import { contactRoutes } from './areas/notifications/contact.routes.ts'
 import { notificationPreferenceRoutes } from './areas/notifications/preferences.routes.ts'
 import { providerRoutes } from './areas/notifications/providers.routes.ts'
@@ -82,6 +83,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   checkedRoutes,
   previewRoutes,
   flagRoutes,
+  sanctionRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,

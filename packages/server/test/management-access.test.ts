@@ -204,6 +204,7 @@ suite("an app's data", () => {
     flagged_messages: moderators,
     checked_messages: moderators,
     rule_previews: moderators,
+    sanctions: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],

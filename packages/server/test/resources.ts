@@ -307,6 +307,13 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
+  sanctionId: {
+    async make(app) {
+      const body = { uid: await user.make(app, {}), kind: 'mute', reason: 'Made' }
+      return (await app.call('POST', '/v3/moderation/sanctions', { body })).body.data.id
+    },
+    unknown: () => '4',
+  },
   'files.id': {
     async make(app) {
       const uploader = app.as(await user.make(app, {}))
@@ -601,6 +608,10 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listFlagReasons: () => ({ query: { limit: '20' } }),
   updateFlagReason: () => ({ body: { name: 'Off the topic', description: 'Elsewhere' } }),
+  createSanction: async (app) => ({
+    body: { uid: await user.make(app, {}), kind: 'mute', reason: 'Spam', until: 4_000_000_000 },
+  }),
+  listSanctions: () => ({ query: { limit: '20', kind: 'mute' } }),
   createWebhook: () => ({
     body: {
       id: randomBytes(6).toString('hex'),

@@ -547,10 +547,32 @@ create table bans (
   scope text,
   joined_at timestamptz,
   banned_at timestamptz not null default clock_timestamp(),
+  -- A ban by a sanction that ends. Until its row is removed, it counts for nothing.
+  until timestamptz,
   primary key (app_no, guid, uid)
 );
 create index bans_list on bans (app_no, guid, banned_at, uid);
 create index bans_user on bans (app_no, uid);
+
+-- Mutes and bans of users by moderators, in the whole app or in a group. A ban from a group has a row in bans too.
+create table sanctions (
+  app_no int not null,
+  -- Contains the time, as ids of messages do.
+  id bigint not null,
+  uid text collate "C" not null,
+  kind text not null check (kind in ('mute', 'ban')),
+  -- '' for the whole app.
+  guid text collate "C" not null default '',
+  -- Null: until somebody lifts it. It ends at this time, even if its row is still there.
+  until timestamptz,
+  reason text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, id)
+);
+-- Also for the sanctions of a user.
+create unique index sanctions_once on sanctions (app_no, uid, kind, guid);
+create index sanctions_group on sanctions (app_no, guid) where guid <> '';
 
 -- The head of a conversation: the state that all participants share.
 create table conversations (

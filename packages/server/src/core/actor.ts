@@ -1,5 +1,6 @@
 import type { App, Cell } from '../platform/cells/directory.ts'
 import type { RolePolicy } from './access/rules.ts'
+import type { Sanction } from './sanctions.ts'
 import type { Settings } from './settings.ts'
 
 export type KeyScope = 'authOnly' | 'fullAccess'
@@ -17,6 +18,10 @@ interface Caller {
   policy?: RolePolicy | undefined
   /** The version of the app's rules of moderation, at most a second old. Absent if none is enabled. */
   moderation?: string | undefined
+  /** Whether users of the app have sanctions, at most a second old. */
+  sanctioned?: boolean
+  /** The sanctions of the acting user. Absent if no user of the app has any. */
+  sanctions?: readonly Sanction[]
   /** Hash of the API key or auth token of the request. */
   credential: Buffer
   /** Present if the request has an Idempotency-Key. */

@@ -4,6 +4,7 @@ import type { Actor } from './actor.ts'
 import { findEntities } from './entities.ts'
 import { SYSTEM_UID } from './ids.ts'
 import { refuseIf, refuseOutside } from './policy.ts'
+import { BAN_IS_IN_FORCE } from './visibility.ts'
 
 /** A conversation as far as a user may read it. */
 export interface Readable {
@@ -30,7 +31,7 @@ export const findGroupHead = query<
   `select h.no, h.stored - h.removed as messages, greatest(h.purged_id, coalesce(i.cleared_id, 0)) as cleared_id,
      i.scope,
      exists (select from bans b
-       where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer) as banned
+       where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer and ${BAN_IS_IN_FORCE}) as banned
    from groups g
      join conversations h on h.app_no = g.app_no and h.kind = 'group' and h.one = g.guid
        and h.other = ''

@@ -10,13 +10,14 @@ import type { MessageRow, ViewerAccess } from './message-rows.ts'
 export type Refusal = ApiError | undefined
 
 /** The part of an actor that rules look at. Without a uid it is the app, to which no rule applies. */
-export type Acting = Pick<Actor, 'kind' | 'uid' | 'policy'>
+export type Acting = Pick<Actor, 'kind' | 'uid' | 'policy' | 'sanctions'>
 
 /** A message with the acting user's access to it. */
 export type Accessed = Pick<
   MessageRow & ViewerAccess,
   | 'id'
   | 'kind'
+  | 'one'
   | 'sender'
   | 'category'
   | 'type'

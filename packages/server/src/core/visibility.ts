@@ -16,3 +16,6 @@ export const GROUP_IS_THERE = `not (h.kind = 'group' and h.one = any (array(
  * condition, which a test checks.
  */
 export const HELD_IS_SHOWN = '(m.sender = :viewer::text or :moderates::boolean)'
+
+/** Whether a row `b` of `bans` still counts: a ban can end before its row is removed. */
+export const BAN_IS_IN_FORCE = '(b.until is null or b.until > now())'

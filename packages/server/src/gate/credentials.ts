@@ -30,6 +30,8 @@ export interface AppState {
   suspended: boolean
   /** The version of its rules of moderation; undefined if none is enabled. */
   moderation: string | undefined
+  /** Whether users have sanctions that haven't ended. */
+  sanctioned: boolean
 }
 
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
@@ -86,6 +88,7 @@ export class Credentials {
       ...{ settings: settingsInForce(row), scoped: row.scoped, suspended: row.suspended },
       rules: compileRules(row.rules ?? []),
       moderation: row.moderation ?? undefined,
+      sanctioned: row.sanctioned,
     }
     if (state && revoked === this.#revoked) this.#apps.set(appNo, state)
     else this.#apps.delete(appNo)

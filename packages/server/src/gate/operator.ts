@@ -64,6 +64,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   flagged_messages: 'moderation',
   checked_messages: 'moderation',
   rule_previews: 'moderation',
+  sanctions: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'

@@ -10,6 +10,8 @@ import {
 import type { Feature } from '../core/access/definitions.ts'
 import type { AppRules, RolePolicy } from '../core/access/rules.ts'
 import type { Actor, KeyScope, ServedApp } from '../core/actor.ts'
+import { refuseIf } from '../core/policy.ts'
+import { refuseBanned, refuseMuted, sanctionsOf } from '../core/sanctions.ts'
 import { type Settings, settingOf } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { Limiter } from '../platform/cache/limiter.ts'
@@ -44,6 +46,8 @@ export interface Access {
    * The operation itself rejects users who can't act: this saves a statement on the hottest path.
    */
   checksUser?: boolean
+  /** Others read what it writes, so a muted user may not call it. */
+  speaks?: boolean
   rate: RateClass
   /**
    * The features that a role may not use without this operation failing. The gate checks a single one; of several, the
@@ -122,6 +126,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
       ? served
       : await admit(deps, served, settings, request, reply)
     request.actor = await toActor(app, state, caller, access, request)
+    if (state.sanctioned) await applySanctions(request.actor, access, request)
     authorize(request.actor, actionAtGate(access))
     if (request.managed) {
       const { role } = request.managed
@@ -201,7 +206,7 @@ const commonErrors = ({ method }: RouteOptions) =>
   isWrite(method) ? [...COMMON_ERRORS, ...WRITE_ERRORS] : COMMON_ERRORS
 
 function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access {
-  const { scope, users, onBehalfOf, rate, checksUser = false } = config ?? {}
+  const { scope, users, onBehalfOf, rate, checksUser = false, speaks = false } = config ?? {}
   if (!scope || users === undefined || !onBehalfOf || !rate) {
     throw new Error(`${url} does not say who may call it`)
   }
@@ -210,7 +215,7 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
     throw new Error(`${url} does not say which feature of users it is, or why it is none`)
   }
   return {
-    ...{ scope, users, onBehalfOf, rate, checksUser },
+    ...{ scope, users, onBehalfOf, rate, checksUser, speaks },
     ...(feature && { feature }),
     ...(permission && { permission }),
     ...(scopePermission && { scopePermission }),
@@ -269,10 +274,12 @@ function addExtensions({ schema }: RouteOptions, access: Access): void {
 
 /** Errors that follow from who may call it. */
 function addErrors(route: RouteOptions, access: Access): void {
-  const { users, onBehalfOf, permission, scopePermission } = access
+  const { users, onBehalfOf, permission, scopePermission, speaks } = access
   const { errors = [] } = route.config ?? {}
   const more: ErrorCode[] = [
     ...(onBehalfOf !== 'ignored' || users === 'self' ? (['ERR_UID_NOT_FOUND'] as const) : []),
+    ...(users || onBehalfOf !== 'ignored' ? (['ERR_USER_BANNED'] as const) : []),
+    ...(speaks ? (['ERR_USER_MUTED'] as const) : []),
     ...(featuresOf(access).length > 0 ? (['ERR_FEATURE_RESTRICTED'] as const) : []),
     ...((permission && permission !== 'listMessages') || scopePermission
       ? (['ERR_PERMISSION_DENIED'] as const)
@@ -364,6 +371,20 @@ async function toActor(
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }
   return { app, settings, moderation, credential, scope, kind: 'app' }
+}
+
+/** Refuses what the acting user's sanctions forbid. Mutes in the group of a message are checked when it is read. */
+async function applySanctions(
+  actor: Actor,
+  { speaks }: Access,
+  { params }: FastifyRequest,
+): Promise<void> {
+  actor.sanctioned = true
+  if (actor.uid === undefined) return
+  actor.sanctions = await sanctionsOf(actor.app, actor.uid)
+  refuseIf(refuseBanned(actor))
+  const { guid } = params as { guid?: string }
+  if (speaks) refuseIf(refuseMuted(actor, guid?.toLowerCase()))
 }
 
 /** Users act only for themselves. What only another user may see looks as if it didn't exist. */

@@ -1,7 +1,9 @@
 import type { CellRows } from '../../db/rows.gen.ts'
 import type { RoleRules } from '../core/access/rules.ts'
 import type { KeyScope } from '../core/actor.ts'
+import { SANCTION_IS_IN_FORCE } from '../core/sanctions.ts'
 import type { Ceilings, Settings } from '../core/settings.ts'
+import { BAN_IS_IN_FORCE } from '../core/visibility.ts'
 import { query } from '../platform/db/query.ts'
 
 /** With the rules of its roles, if there are any. None for an app that is scheduled for deletion. */
@@ -15,6 +17,7 @@ export const findServedSettings = query<
     rules: RoleRules[] | null
     scoped: boolean
     moderation: string | null
+    sanctioned: boolean
   }
 >(
   'gate.findSettings',
@@ -25,7 +28,8 @@ export const findServedSettings = query<
      where r.app_no = :appNo and removed_at is null
        and (r.settings is not null or permissions is not null or restrictions is not null)
    ) as rules,
-     exists (select from groups g where g.app_no = :appNo and g.permissions is not null) as scoped
+     exists (select from groups g where g.app_no = :appNo and g.permissions is not null) as scoped,
+     exists (select from sanctions s where s.app_no = :appNo and ${SANCTION_IS_IN_FORCE}) as sanctioned
    from apps where app_no = :appNo and archived_at is null`,
 )
 
@@ -67,7 +71,8 @@ export const findVisibleGroup = query<{ appNo: number; guid: string; uid: string
        where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.with_id = :guid
          and i.scope is not null)
        or exists (select from bans b
-         where b.app_no = :appNo and b.guid = :guid and b.uid = :uid and b.scope is not null))`,
+         where b.app_no = :appNo and b.guid = :guid and b.uid = :uid and b.scope is not null
+           and ${BAN_IS_IN_FORCE}))`,
 )
 
 /** Which of these auth tokens belong to a user who can act. */

@@ -86,6 +86,9 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('POST', '/groups/team/leave', as('extra'))
   await ok('POST', '/groups/team/bannedusers/extra')
   await ok('DELETE', '/groups/team/bannedusers/extra')
+  const mute = { uid: 'amira', kind: 'mute', reason: 'Spam' }
+  const sanction = await ok('POST', '/moderation/sanctions', { body: mute })
+  await ok('DELETE', `/moderation/sanctions/${sanction.id}`)
   await ok('PUT', '/groups/team', { body: { name: 'Team 2' } })
   await ok('PUT', '/groups/team/owner', { ...as('amira'), body: { owner: 'ben' } })
   await ok('PUT', '/conversations/pinned', { body: { pinnedConversations: [{ guid: 'team' }] } })

@@ -1,4 +1,6 @@
 import type { ClientFrame } from '@loquat/protocol'
+import { refuseIf } from '../core/policy.ts'
+import { refuseBanned, sanctionsOf } from '../core/sanctions.ts'
 import { limitOf, type Settings, settingOf } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { unknownApp } from '../gate/app-of-request.ts'
@@ -53,6 +55,7 @@ export class Authenticator {
       if (state.suspended) throw fail('ERR_APP_SUSPENDED')
       const user = await this.#findUser(session, settings, authToken)
       if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+      if (state.sanctioned) refuseIf(refuseBanned({ sanctions: await sanctionsOf(app, user.uid) }))
       if (session.closed) return
       session.settings = settings
       session.resource = resource
@@ -65,6 +68,8 @@ export class Authenticator {
       await hub.add(session, user.uid)
       // It was closed meanwhile, perhaps because a newer connection of the same device replaced it.
       if (session.closed) return hub.remove(session)
+      // The user was banned meanwhile, and the hub knew it before it had this session.
+      refuseIf(refuseBanned({ sanctions: hub.userOf(session)?.sanctions }))
       replaceDevice(hub, session)
       hub.deviceTakeover.announce(session)
       await hub.start(session, position)

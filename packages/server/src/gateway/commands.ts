@@ -4,6 +4,8 @@ import { checkMaySend } from '../areas/messages/queries.ts'
 import { receiverOf } from '../areas/messages/send.actions.ts'
 import { authorize } from '../core/access/authorize.ts'
 import type { Actor } from '../core/actor.ts'
+import { refuseIf } from '../core/policy.ts'
+import { refuseMuted } from '../core/sanctions.ts'
 import type { Deps } from '../deps.ts'
 import { redactError } from '../gate/redact.ts'
 import { inTurn, laneWork } from '../gate/turn.ts'
@@ -150,6 +152,7 @@ async function ephemeralPublisher(
   const topic = topicOf({ receiverType, receiver })
   const action = { features: ['createMessage'], permission: 'sendMessage' } as const
   const to = { kind: receiverType, id: receiver }
+  refuseIf(refuseMuted(user, receiverType === 'group' ? receiver : undefined))
   authorize(user, action, await receiverOf({ app, policy: user.policy }, to))
   if (
     session.allowedReceiver?.topic !== topic ||

@@ -182,11 +182,11 @@ export class Gateway {
   }
 
   #sendError(session: Session, { type, id }: ClientFrame, error: unknown): void {
-    const { code, message } = answerTo(error)
+    const { code, message, details } = answerTo(error)
     if (code === 'ERR_EXCEPTION') {
       this.#deps.log.error({ err: error, frame: type }, 'unexpected error')
     }
-    session.send('session.error', { code, message }, id)
+    session.send('session.error', { code, message, ...(details && { details }) }, id)
     if (type === 'auth') session.close(closeNameFor[code] ?? 'fault')
   }
 
@@ -219,6 +219,7 @@ const closeNameFor: Partial<Record<string, CloseName>> = {
   AUTH_ERR_EMPTY_APPID: 'noApp',
   AUTH_ERR_INVALID_APPID: 'noApp',
   ERR_APP_SUSPENDED: 'suspended',
+  ERR_USER_BANNED: 'banned',
   ERR_BAD_REQUEST: 'badFrame',
   ERR_PLAN_QUOTA_RESTRICTION: 'tooMany',
   ERR_TOO_MANY_REQUESTS: 'tooMany',

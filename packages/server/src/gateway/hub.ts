@@ -3,6 +3,7 @@ import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protoco
 import { authorize } from '../core/access/authorize.ts'
 import { listIn } from '../core/access/rules.ts'
 import type { ServedApp } from '../core/actor.ts'
+import { refuseBanned } from '../core/sanctions.ts'
 import type { Deps } from '../deps.ts'
 import type { Credentials } from '../gate/credentials.ts'
 import type { Budget } from './budget.ts'
@@ -177,6 +178,10 @@ export class AppHub {
 
   /** The rules of a user were read again: what the devices know may be too much, or too little. */
   #showAgain(user: HubUser, what: { messages: boolean; users: boolean }): void {
+    if (refuseBanned(user)) {
+      for (const session of user.sessions) session.close('banned')
+      return
+    }
     const reload = reloadOf(user.uid, this.feed.cursor)
     for (const session of user.sessions) {
       // Scopes and roles decide about receivers too.

@@ -1,3 +1,4 @@
+import { SANCTION_IS_IN_FORCE, type Sanction } from '../core/sanctions.ts'
 import { query } from '../platform/db/query.ts'
 import type { LoggedRow } from './entry.ts'
 
@@ -73,19 +74,30 @@ const unseen = (permission: 'listMembers' | 'listReactions') => `array(
     and (rules #>> '{${permission},value}' = 'deny'
       or jsonb_array_length(rules #> '{${permission}.allowedScopes,value}') > 0))`
 
+/** The user's sanctions that haven't ended, oldest first. */
+const SANCTIONS = `(
+  select json_agg(json_strip_nulls(json_build_object('kind', s.kind, 'guid', nullif(s.guid, ''),
+    'until', unix(s.until), 'reason', s.reason)) order by s.id)
+  from sanctions s where s.app_no = u.app_no and s.uid = u.uid and ${SANCTION_IS_IN_FORCE})`
+
 /** What the rules of an app say about users: their roles as shown, and groups. */
 export interface RuledRow {
   uid: string
   role: string
   unseen_reactions: string[]
   unseen_members: string[]
+  sanctions: Sanction[] | null
 }
 
-export const listRuled = query<{ appNo: number; uids: string[]; scoped: boolean }, RuledRow>(
+export const listRuled = query<
+  { appNo: number; uids: string[]; scoped: boolean; sanctioned: boolean },
+  RuledRow
+>(
   'gateway.listRuled',
   `select u.uid, case u.role when 'default' then u.role else shown_role(:appNo, u.role) end as role,
      case when :scoped::boolean then ${unseen('listReactions')} else '{}' end as unseen_reactions,
-     case when :scoped::boolean then ${unseen('listMembers')} else '{}' end as unseen_members
+     case when :scoped::boolean then ${unseen('listMembers')} else '{}' end as unseen_members,
+     case when :sanctioned::boolean then ${SANCTIONS} end as sanctions
    from users u where u.app_no = :appNo and u.uid = any(:uids::text[])`,
 )
 

@@ -3,15 +3,21 @@ import { messageLimits } from '../core/access/visible.ts'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { AppState, Credentials } from '../gate/credentials.ts'
-import { EVERYTHING, type Revocation, RULES } from '../platform/cells/revocations.ts'
+import {
+  EVERYTHING,
+  type Revocation,
+  RULES,
+  sanctionedUser,
+} from '../platform/cells/revocations.ts'
 import { listRuled, type RuledRow } from './queries.ts'
 import type { HubUser } from './user.ts'
 
-export type Ruled = Pick<HubUser, 'policy' | 'hidden'>
+export type Ruled = Pick<HubUser, 'policy' | 'hidden' | 'sanctions'>
 
 const FREE: Ruled = {
   policy: undefined,
   hidden: { limits: undefined, unseenReactions: new Set(), unseenMembers: new Set() },
+  sanctions: [],
 }
 
 /** Is told for whom rules were read again, and whether other messages or users are shown to them now. */
@@ -54,14 +60,17 @@ export class Rules {
   }
 
   onRevocation(revoked: Revocation | typeof EVERYTHING): void {
-    if (revoked !== EVERYTHING) {
-      const { appNo, kind, id } = revoked
-      if (appNo !== this.#app.no || kind !== 'app' || !id.startsWith(RULES)) return
-      if (this.#known.has(id)) return
-      if (this.#known.size > 10_000) this.#known.clear()
-      this.#known.add(id)
+    if (revoked === EVERYTHING) {
+      void this.read([...this.#users.keys()])
+      return
     }
-    void this.read([...this.#users.keys()])
+    const { appNo, kind, id } = revoked
+    const sanctioned = sanctionedUser(id)
+    if (appNo !== this.#app.no || kind !== 'app' || !(id.startsWith(RULES) || sanctioned)) return
+    if (this.#known.has(id)) return
+    if (this.#known.size > 10_000) this.#known.clear()
+    this.#known.add(id)
+    void this.read(sanctioned ? [sanctioned] : [...this.#users.keys()])
   }
 
   /** Call once a second. */
@@ -106,19 +115,21 @@ export class Rules {
     this.#onChange(user, { messages, users: usersOf(ruled) !== before.users })
   }
 
-  #list({ scoped }: AppState, uids: string[]): Promise<RuledRow[]> {
+  #list({ scoped, sanctioned }: AppState, uids: string[]): Promise<RuledRow[]> {
     const { no: appNo, cell } = this.#app
-    return listRuled.many(cell.db, { appNo, uids, scoped })
+    return listRuled.many(cell.db, { appNo, uids, scoped, sanctioned })
   }
 }
 
-const isFree = ({ rules, scoped }: AppState) => rules.size === 0 && !scoped
+const isFree = ({ rules, scoped, sanctioned }: AppState) =>
+  rules.size === 0 && !scoped && !sanctioned
 
 function toRuled({ rules }: AppState, row: RuledRow): Ruled {
   const policy: RolePolicy | undefined = rules.get(row.role)
   const unseenReactions = new Set(row.unseen_reactions)
   const unseenMembers = new Set(row.unseen_members)
-  return { policy, hidden: { limits: messageLimits(policy), unseenReactions, unseenMembers } }
+  const hidden = { limits: messageLimits(policy), unseenReactions, unseenMembers }
+  return { policy, hidden, sanctions: row.sanctions ?? [] }
 }
 
 /** What decides about the messages, reactions and members that a user sees. */

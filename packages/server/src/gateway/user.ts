@@ -1,5 +1,6 @@
 import type { Audience } from '@loquat/protocol'
 import type { RolePolicy } from '../core/access/rules.ts'
+import type { Sanction } from '../core/sanctions.ts'
 import type { Hidden } from './contents.ts'
 import type { Session } from './session.ts'
 
@@ -13,6 +14,8 @@ export interface HubUser {
   /** The rules of the user's role, if there are any, and what they and the user's scopes hide. */
   policy: RolePolicy | undefined
   hidden: Hidden
+  /** Mutes and bans that hadn't ended when they were read. */
+  sanctions: readonly Sanction[]
 }
 
 /** A group with at least one member who has a session in this process. */

@@ -320,7 +320,8 @@ export const checks: Check[] = [
     sql: `select b.uid || ' ' || b.guid as id, 'banned' as stored, i.scope as counted
       from bans b join inbox i
         on i.app_no = $1 and i.uid = b.uid and i.kind = 'group' and i.with_id = b.guid
-      where b.app_no = $1 and i.scope is not null`,
+      where b.app_no = $1 and i.scope is not null 
+        and (b.until is null or b.until > now())`,
   },
   {
     what: 'the reaction counts of each message',

@@ -5,6 +5,7 @@ import { checkFileJob } from '../areas/files/check.job.ts'
 import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
 import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
+import { endSanctionJob } from '../areas/moderation/sanctions.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
 import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
 import { rollUpUsageJob, samplePeaksJob } from '../areas/stats/roll-up.job.ts'
@@ -24,6 +25,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepPurgedJob,
   sweepReactionsJob,
   sweepWebhookJob,
+  endSanctionJob,
   checkFileJob,
   sweepFilesJob,
   reconcileAppsJob,

@@ -23,6 +23,27 @@ export async function moderate(story: Story, app: ServedApp): Promise<void> {
   })
 }
 
+/** A moderator mutes a user in a group for a while. */
+export async function sanction(story: Story): Promise<void> {
+  const body = {
+    uid: 'ben',
+    kind: 'mute',
+    guid: 'ward-3',
+    until: 4_000_000_000,
+    reason: 'Spoilers',
+  }
+  const { id: sanctionId } = (await story.show('createSanction', { body })) as { id: string }
+  await story.show('sendMessage', {
+    title: 'The sender is muted',
+    as: 'ben',
+    body: { receiver: 'ward-3', receiverType: 'group', data: { text: 'The ending is sad.' } },
+    status: 403,
+  })
+  await story.show('listSanctions', { query: { uid: 'ben' } })
+  await story.show('getSanction', { ids: { sanctionId } })
+  await story.show('deleteSanction', { ids: { sanctionId } })
+}
+
 /** Rules of moderation, keyword lists and reasons for flags. */
 export async function manageModeration(story: Story): Promise<void> {
   await story.show('createKeywordList', {

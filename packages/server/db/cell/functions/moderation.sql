@@ -142,7 +142,7 @@ begin
     where app_no = k.app_no and uid = k.sender and kind = 'group' and with_id = h.one and scope is not null)
   then
     return case when exists (select from bans
-      where app_no = k.app_no and guid = h.one and uid = k.sender)
+      where app_no = k.app_no and guid = h.one and uid = k.sender and (until is null or until > now()))
       then 'The sender was banned from the group.' else 'The sender is no longer a member of the group.' end;
   end if;
   return null;

@@ -474,7 +474,9 @@ begin
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
   if p_sender <> 'app_system' and v_scope is null then
-    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender
+      and (until is null or until > now()))
+    then
       perform refuse('ERR_BANNED_GROUPMEMBER');
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');

@@ -1,5 +1,6 @@
 import type { RoleRules, StoredPermissions } from '../../core/access/rules.ts'
 import type { RoleSettings } from '../../core/access/twins.ts'
+import { BAN_IS_IN_FORCE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 import { COLUMNS, type RoleRow } from '../roles/queries.ts'
 
@@ -91,7 +92,7 @@ export const findFacts = query<
      g.type as group_type, i.scope, scope_rules(g.permissions, g.owner, i.scope, :uid) as scope_rules,
      coalesce(g.owner = :uid, false) as owner,
      exists (select from bans b
-       where b.app_no = :appNo and b.guid = g.guid and b.uid = :uid) as banned,
+       where b.app_no = :appNo and b.guid = g.guid and b.uid = :uid and ${BAN_IS_IN_FORCE}) as banned,
      n.scope as other_scope, coalesce(g.owner = o.uid, false) as other_owner,
      e.uid is not null as other_banned, e.scope as other_former
    from users u
@@ -103,5 +104,6 @@ export const findFacts = query<
      left join inbox n on n.app_no = :appNo and n.uid = o.uid and n.kind = 'group'
        and n.with_id = g.guid and n.scope is not null
      left join bans e on e.app_no = :appNo and e.guid = g.guid and e.uid = o.uid
+       and (e.until is null or e.until > now())
    where u.app_no = :appNo and u.uid = :uid and u.deactivated_at is null and u.removed_at is null`,
 )

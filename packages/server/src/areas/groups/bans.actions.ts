@@ -6,7 +6,14 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { holdUsers } from '../users/queries.ts'
-import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
+import {
+  holdTargets,
+  insertBan,
+  removeBan,
+  removeBanOfSanction,
+  removeMember,
+  updateBan,
+} from './members.queries.ts'
 import {
   announceMember,
   appendMemberMessage,
@@ -15,17 +22,22 @@ import {
   type Member,
 } from './membership.ts'
 import { refuseModerating, refuseRemoval, refuseUnban } from './policy.ts'
+import { findGroup } from './queries.ts'
 
-/** Ends the membership, if there is one; a user who isn't a member can be banned too. */
+/**
+ * Ends the membership, if there is one; a user who isn't a member can be banned too. `until`: Unix seconds, null if the
+ * ban doesn't end by itself.
+ */
 export async function banMember(
   tx: Tx,
   locked: LockedGroup,
   target: Member,
+  until: number | null = null,
 ): Promise<MessageRecord> {
   const { uid, scope, joinedAt } = target
   const member = { appNo: locked.actor.app.no, guid: locked.group.guid, uid }
   if (scope !== null) await removeMember.run(tx, member)
-  await insertBan.run(tx, { ...member, scope, joinedAt })
+  await insertBan.run(tx, { ...member, scope, joinedAt, until })
   return appendMemberMessage(tx, locked, 'banned', uid)
 }
 
@@ -56,4 +68,51 @@ export function unbanUser(deps: Deps, actor: Actor, guid: string, uid: string) {
     await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'unbanned', uid))
     return { success: true as const, message: `${uid} is no longer banned from ${guid}.` }
   })
+}
+
+/** Announces a change at the end of its transaction. */
+type Announcing = () => Promise<void>
+
+/**
+ * What a sanction does to a user in a group: a ban is the same as any other, except that it can end; a mute needs a
+ * member. `until`: Unix seconds, or null.
+ */
+export async function sanctionMember(
+  tx: Tx,
+  actor: Actor,
+  guid: string,
+  { uid, kind, until }: { uid: string; kind: 'mute' | 'ban'; until: number | null },
+): Promise<Announcing | undefined> {
+  const locked = await lockGroup(tx, actor, guid, [uid])
+  const target = locked.memberState(uid)
+  if (kind === 'mute') {
+    if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
+    return undefined
+  }
+  refuseIf(refuseRemoval(locked.acting, target))
+  if (target.banned) {
+    await updateBan.run(tx, { appNo: actor.app.no, guid, uid, until })
+    return undefined
+  }
+  const message = await banMember(tx, locked, target, until)
+  return () => announceMember(tx, locked, message)
+}
+
+/**
+ * Removes the ban of a sanction that ends. There is nothing to announce if the group or the ban is gone, or if the user
+ * has joined again after the end of the ban.
+ */
+export async function liftBan(
+  tx: Tx,
+  actor: Actor,
+  { guid, uid, until }: { guid: string; uid: string; until: Date | null },
+): Promise<Announcing | undefined> {
+  const appNo = actor.app.no
+  await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
+  if (!(await findGroup.maybeOne(tx, { appNo, guid }))) return undefined
+  const locked = await lockGroup(tx, actor, guid, [uid])
+  const removed = await removeBanOfSanction.maybeOne(tx, { appNo, guid, uid, until })
+  if (!removed || locked.memberState(uid).scope !== null) return undefined
+  const message = await appendMemberMessage(tx, locked, 'unbanned', uid)
+  return () => announceMember(tx, locked, message)
 }

@@ -1,6 +1,7 @@
 import { GROUP_TYPES, type GroupType } from '@loquat/protocol'
 import type { Membership } from '../../core/group-record.ts'
 import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
+import { BAN_IS_IN_FORCE } from '../../core/visibility.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { Sql, sql } from '../../platform/db/sql.ts'
 import { getTotal } from '../../platform/db/totals.ts'
@@ -177,7 +178,8 @@ const notBanned = (viewer: string | undefined): Sql =>
   viewer === undefined
     ? sql`true`
     : sql`not exists (select from bans b
-        where b.app_no = g.app_no and b.guid = g.guid and b.uid = ${viewer})`
+        where b.app_no = g.app_no and b.guid = g.guid and b.uid = ${viewer}
+          and ${new Sql([BAN_IS_IN_FORCE], [])})`
 
 /** Exact for the app's whole list, otherwise up to the cap. */
 async function countGroups(db: Executor, filter: GroupFilter): Promise<Count> {

@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from '@loquat/protocol'
 import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
+import { BAN_IS_IN_FORCE } from '../../core/visibility.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { Sql, sql } from '../../platform/db/sql.ts'
 import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
@@ -88,7 +89,8 @@ export function bansOf(
   db: Executor,
   { appNo, guid, searchKey }: BanFilter,
 ): Paging<BanRow & Keyed> {
-  const banned = sql`b.app_no = ${appNo} and b.guid = ${guid} and ${isThere(appNo, sql`b.uid`)}`
+  const banned = sql`b.app_no = ${appNo} and b.guid = ${guid} and ${isThere(appNo, sql`b.uid`)}
+    and ${new Sql([BAN_IS_IN_FORCE], [])}`
   const list: Keyset = {
     ...{ name: 'bans', key: sql`b.banned_at`, keyType: 'timestamptz', id: sql`b.uid` },
     descending: true,

@@ -34,16 +34,38 @@ export const appendMemberAction = query<
      as message`,
 )
 
-/** The ban stores the user's previous scope. */
-export const insertBan = query<OneMember & { scope: Scope | null; joinedAt: Date | null }>(
+type BanEnd = { /** Unix seconds. Null: it doesn't end by itself. */ until: number | null }
+
+/** The ban stores the user's previous scope. It replaces one that has ended and whose row is still there. */
+export const insertBan = query<OneMember & BanEnd & { scope: Scope | null; joinedAt: Date | null }>(
   'bans.insert',
-  `insert into bans (app_no, guid, uid, scope, joined_at)
-   values (:appNo, :guid, :uid, :scope, :joinedAt)`,
+  `insert into bans (app_no, guid, uid, scope, joined_at, until)
+   values (:appNo, :guid, :uid, :scope, :joinedAt, to_timestamp(:until::float8))
+   on conflict (app_no, guid, uid) do update set scope = excluded.scope, joined_at = excluded.joined_at,
+     banned_at = excluded.banned_at, until = excluded.until`,
 )
 
+export const updateBan = query<OneMember & BanEnd>(
+  'bans.update',
+  `update bans set until = to_timestamp(:until::float8)
+   where app_no = :appNo and guid = :guid and uid = :uid`,
+)
+
+/** Also ends the sanction that it belongs to, if there is one. */
 export const removeBan = query<OneMember>(
   'bans.remove',
-  'delete from bans where app_no = :appNo and guid = :guid and uid = :uid',
+  `with ended as (
+     delete from sanctions where app_no = :appNo and uid = :uid and kind = 'ban' and guid = :guid
+   )
+   delete from bans where app_no = :appNo and guid = :guid and uid = :uid`,
+)
+
+/** The ban with this end. There may be a later one without. */
+export const removeBanOfSanction = query<OneMember & { until: Date | null }, { uid: string }>(
+  'bans.removeOfSanction',
+  `delete from bans
+   where app_no = :appNo and guid = :guid and uid = :uid and until is not distinct from :until
+   returning uid`,
 )
 
 /** How many groups each user is a member of. */

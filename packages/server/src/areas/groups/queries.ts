@@ -3,6 +3,7 @@ import type { CellRows } from '../../../db/rows.gen.ts'
 import type { StoredPermissions } from '../../core/access/rules.ts'
 import type { Membership } from '../../core/group-record.ts'
 import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
+import { BAN_IS_IN_FORCE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
 type OneGroup = { appNo: number; guid: string }
@@ -22,7 +23,7 @@ export const findGroupSeen = query<OneGroup & { viewer: string }, GroupSeen>(
   `select ${GROUP_COLUMNS}, i.scope, i.joined_at,
      scope_rules(g.permissions, g.owner, i.scope, :viewer) as scope_rules,
      exists (select from bans b
-       where b.app_no = :appNo and b.guid = :guid and b.uid = :viewer) as banned
+       where b.app_no = :appNo and b.guid = :guid and b.uid = :viewer and ${BAN_IS_IN_FORCE}) as banned
    from groups g
    left join inbox i on i.app_no = :appNo and i.uid = :viewer and i.kind = 'group'
      and i.with_id = :guid and i.scope is not null
@@ -56,8 +57,8 @@ export const findHashToProve = query<OneGroup & { uid: string }, { password_hash
   'groups.findHashToProve',
   `select password_hash from groups
    where app_no = :appNo and guid = :guid and type = 'password' and removed_at is null
-     and not exists (select from bans
-       where app_no = :appNo and guid = :guid and uid = :uid)
+     and not exists (select from bans b
+       where b.app_no = :appNo and b.guid = :guid and b.uid = :uid and ${BAN_IS_IN_FORCE})
      and not exists (select from inbox
        where app_no = :appNo and uid = :uid and kind = 'group' and with_id = :guid
          and scope is not null)`,
@@ -174,5 +175,5 @@ export const listMemberStates = query<OneGroup & { uids: string[] }, MemberState
    from unnest(:uids::text[]) as u (uid)
    left join inbox i on i.app_no = :appNo and i.uid = u.uid and i.kind = 'group'
      and i.with_id = :guid and i.scope is not null
-   left join bans b on b.app_no = :appNo and b.guid = :guid and b.uid = u.uid`,
+   left join bans b on b.app_no = :appNo and b.guid = :guid and b.uid = u.uid and ${BAN_IS_IN_FORCE}`,
 )

@@ -52,6 +52,7 @@ export const groupRoutes =
           ...core,
           feature: 'createGroup',
           permission: 'createGroup',
+          speaks: true,
           errors: [
             'ERR_GUID_ALREADY_EXISTS',
             'ERR_EMPTY_GROUP_PASS',
@@ -119,6 +120,7 @@ export const groupRoutes =
         config: {
           ...access,
           feature: 'updateGroup',
+          speaks: true,
           errors: errors(
             ...([
               'ERR_UID_NOT_FOUND',

@@ -6,7 +6,7 @@
  * values cheaper, and plan this large statement again for each request.
  */
 import { isApart } from '../../core/user-rows.ts'
-import { HELD_IS_SHOWN, SENDER_IS_THERE } from '../../core/visibility.ts'
+import { BAN_IS_IN_FORCE, HELD_IS_SHOWN, SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
 export type PageRange = {
@@ -50,7 +50,7 @@ const GROUP_HEAD = `
   select h.no, h.kind, h.one, h.other, h.purged_id, h.removed,
     greatest(h.purged_id, coalesce(i.cleared_id, 0)) as cleared_id, i.scope,
     exists (select from bans b
-      where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer::text) as banned
+      where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer::text and ${BAN_IS_IN_FORCE}) as banned
   from groups g
     join conversations h on h.app_no = g.app_no and h.kind = 'group' and h.one = g.guid
       and h.other = ''

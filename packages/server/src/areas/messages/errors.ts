@@ -21,6 +21,7 @@ export const TARGET_ERRORS = [
   'ERR_BANNED_GROUPMEMBER',
   ...BLOCK_ERRORS,
   'ERR_PERMISSION_DENIED',
+  'ERR_USER_MUTED',
   // For a parent or quoted message; or for a retry of a send whose message was deleted meanwhile.
   'ERR_MESSAGE_ID_NOT_FOUND',
   'ERR_WRONG_MESSAGE_THREAD',

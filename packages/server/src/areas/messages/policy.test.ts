@@ -11,6 +11,7 @@ type Message = Accessed & { data: Record<string, unknown>; parent_id: number | n
 const TEXT: Message = {
   id: 1,
   kind: 'group',
+  one: 'g',
   sender: 'sender',
   category: 'message',
   type: 'text',

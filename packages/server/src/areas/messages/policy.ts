@@ -13,6 +13,7 @@ import {
   refuseDeleted,
   refuseReading,
 } from '../../core/policy.ts'
+import { refuseMutedAt } from '../../core/sanctions.ts'
 import { fail } from '../../platform/http/fail.ts'
 
 /** The sender, in groups also admins and moderators, and the app. */
@@ -46,7 +47,9 @@ export function refuseEdit(acting: Acting, message: Accessed): Refusal {
       acting,
       { permission: 'editMessage', scopePermission: 'editMessage' },
       { scope, scopeRules },
-    ) ?? refuseChange(acting, message)
+    ) ??
+    refuseMutedAt(acting, message) ??
+    refuseChange(acting, message)
   if (refused) return refused
   const written = message.category === 'custom' || message.type === 'text'
   if (acting.kind === 'user' && !written) {

@@ -44,6 +44,7 @@ const sendRoute =
           permission: 'sendMessage',
           scopePermission: 'sendMessage',
           checksUser: true,
+          speaks: true,
           queued: true,
           errors: [...SEND_ERRORS, ...FORM_ERRORS],
         },
@@ -98,6 +99,7 @@ export const messageRoutes =
           feature: 'updateMessage',
           permission: 'editMessage',
           scopePermission: 'editMessage',
+          speaks: true,
           errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS, ...BLOCK_ERRORS, 'ERR_MESSAGE_DISAPPROVED'],
         },
         schema: {

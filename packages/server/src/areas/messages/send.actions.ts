@@ -8,6 +8,8 @@ import { findHeld, findMessage, findSeen, readMessage } from '../../core/message
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { moderate } from '../../core/moderation/moderate.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
+import { refuseIf } from '../../core/policy.ts'
+import { refuseMuted } from '../../core/sanctions.ts'
 import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
 import { claimIdempotency, findActiveUser, getIdempotency } from '../../gate/queries.ts'
@@ -195,6 +197,7 @@ async function sendTo(
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
+  refuseIf(refuseMuted(actor, kind === 'group' ? id : undefined))
   if (actor.policy) await checkRole(actor, { data, skip, ...draft }, { kind, id })
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const checked = { sender, kind, receiver: id, category: draft.category, data }

@@ -8,6 +8,7 @@ import {
   refuseDeleted,
   refuseReading,
 } from '../../core/policy.ts'
+import { refuseMutedAt } from '../../core/sanctions.ts'
 import { fail } from '../../platform/http/fail.ts'
 
 /** Both sides of a 1:1 conversation, in groups admins and moderators, and the app. */
@@ -19,4 +20,7 @@ export function refuseUnpin(acting: Acting, message: Accessed): Refusal {
 }
 
 export const refusePin = (acting: Acting, message: Accessed): Refusal =>
-  refuseUnpin(acting, message) ?? refuseActionMessage(message) ?? refuseDeleted(message)
+  refuseUnpin(acting, message) ??
+  refuseMutedAt(acting, message) ??
+  refuseActionMessage(message) ??
+  refuseDeleted(message)

@@ -34,13 +34,14 @@ const PIN_ERRORS = [
 export const pinnedMessageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    for (const { method, action, errors, operationId, summary } of [
+    for (const { method, action, errors, speaks, operationId, summary } of [
       {
         method: 'POST',
         operationId: 'pinMessage',
         action: pinMessage,
         summary: 'Pin a message in its conversation',
         errors: PIN_ERRORS,
+        speaks: true,
       },
       {
         method: 'DELETE',
@@ -48,12 +49,13 @@ export const pinnedMessageRoutes =
         action: unpinMessage,
         summary: 'Unpin a message',
         errors: UNPIN_ERRORS,
+        speaks: false,
       },
     ] as const) {
       app.route({
         method,
         url: '/messages/:id/pin',
-        config: { ...access, feature: PINS, permission: 'listMessages', errors },
+        config: { ...access, feature: PINS, permission: 'listMessages', speaks, errors },
         schema: {
           operationId,
           tags,

@@ -1,6 +1,8 @@
 import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { readMessage } from '../../core/message-access.ts'
+import { refuseIf } from '../../core/policy.ts'
+import { refuseMutedAt } from '../../core/sanctions.ts'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { writeCall } from '../../gate/write.ts'
@@ -13,7 +15,9 @@ interface Reaction {
 
 /** Succeeds without an event if the acting user has already reacted so. */
 export async function addMessageReaction(deps: Deps, actor: Actor, { id, reaction }: Reaction) {
-  const { scope, scope_rules: scopeRules } = await readMessage(actor, id)
+  const message = await readMessage(actor, id)
+  const { scope, scope_rules: scopeRules } = message
+  refuseIf(refuseMutedAt(actor, message))
   authorize(actor, { scopePermission: 'addReaction' }, { scope, scopeRules })
   const most = limitOf(actor.settings, 'limits.reactionsPerMessage')
   const added = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction, most }

@@ -83,7 +83,7 @@ export const reactionRoutes =
         action: addMessageReaction,
         summary: 'React to a message',
         errors: [...READ_ERRORS, ...ADD_ERRORS],
-        more: { scopePermission: 'addReaction' },
+        more: { scopePermission: 'addReaction', speaks: true },
       },
       {
         method: 'DELETE',

@@ -45,6 +45,7 @@ export const threadRoutes =
           permission: 'sendMessage',
           scopePermission: 'sendThreadedMessage',
           onBehalfOf: 'required',
+          speaks: true,
           queued: true,
           errors: SEND_ERRORS,
         },

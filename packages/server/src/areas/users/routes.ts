@@ -166,6 +166,7 @@ export const userRoutes =
           ...access,
           feature: 'updateAuthToken',
           users: 'self',
+          speaks: true,
           errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND', ...PICTURE_ERRORS],
         },
         schema: {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
+import { refuseBanned, sanctionsOf } from '../../core/sanctions.ts'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -90,6 +92,7 @@ export function createAuthToken(
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     await lockUser(tx, appNo, uid)
+    if (actor.sanctioned) refuseIf(refuseBanned({ sanctions: await sanctionsOf(actor.app, uid) }))
     const unused = force ? undefined : await findUnusedToken.maybeOne(tx, { appNo, uid })
     if (unused) return toAuthToken(deps, unused)
     const token = await addAuthToken(tx, deps, actor, uid)

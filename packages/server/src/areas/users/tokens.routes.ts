@@ -36,7 +36,7 @@ export const authTokenRoutes =
     app.post(
       '/users/:uid/auth_tokens',
       {
-        config: { ...access, rate: 'core', errors: ['ERR_UID_NOT_FOUND'] },
+        config: { ...access, rate: 'core', errors: ['ERR_UID_NOT_FOUND', 'ERR_USER_BANNED'] },
         schema: {
           operationId: 'createAuthToken',
           tags,

@@ -43,7 +43,8 @@ export const cellTables = {
 
   // Groups, conversations and messages.
   groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type icon_file permissions members_count created_at updated_at created_second changed_second removed_at' },
-  bans: { moves: 'replicated', exported: 'bans', service: ADD_REMOVE, people: 'uid', plain: 'app_no guid scope joined_at banned_at' },
+  bans: { moves: 'replicated', exported: 'bans', service: ALL, people: 'uid', plain: 'app_no guid scope joined_at banned_at until' },
+  sanctions: { moves: 'replicated', exported: 'bans', service: ALL, people: 'uid', personal: 'reason', plain: 'app_no id kind guid until created_at updated_at' },
   former_members: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no conversation guid at' },
   conversations: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'one other shown_sender', personal: 'shown_data', plain: 'app_no no kind last_id shown_id shown_muid delivered_at read_at created_second updated_second updated_before stored removed counted hidden purged_id purging blocked_one blocked_other' },
   inbox: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'uid with_id', personal: 'tags', plain: 'app_no kind conversation read_id read_counted own_since cleared_id pinned_at visible blocked created_second scope joined_at' },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Tx } from '../db/db.ts'
 import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
@@ -8,8 +9,8 @@ export interface Revocation {
   appNo: number
   kind: 'apikey' | 'app' | 'token'
   /**
-   * The hash of an API key or token in hex. For an app, empty, `ARCHIVED`, `SUSPENDED`, or `RULES` and the id of the
-   * change.
+   * The hash of an API key or token in hex. For an app, empty, `ARCHIVED`, `SUSPENDED`, `RULES` and the id of the
+   * change, or what `sanctionChange` returns.
    */
   id: string
 }
@@ -20,6 +21,15 @@ export const SUSPENDED = 'suspended'
 
 /** The id of the revocation of an app whose rules changed starts with it. */
 export const RULES = 'rules '
+
+const SANCTION = 'sanction '
+
+/** The id of the revocation of an app in which a user's sanctions changed. Each is different. */
+export const sanctionChange = (uid: string) => `${SANCTION}${uid} ${randomUUID()}`
+
+/** The user of such a revocation. */
+export const sanctionedUser = (id: string) =>
+  id.startsWith(SANCTION) ? id.slice(SANCTION.length).split(' ')[0] : undefined
 
 /**
  * Sent to listeners instead if the log couldn't be read for so long that rows may have been missed, or if a cell's
