@@ -168,6 +168,9 @@ export const audiences: Audiences = {
   'moderation.reason.created': NOBODY,
   'moderation.reason.updated': NOBODY,
   'moderation.reason.deleted': NOBODY,
+  'moderation.decided': NOBODY,
+  'user.flagged': NOBODY,
+  'group.flagged': NOBODY,
   'moderation.sanction.created': SANCTIONED,
   'moderation.sanction.ended': SANCTIONED,
   // A user who doesn't exist has no devices. Only the user's own devices learn of an update at once; others see it

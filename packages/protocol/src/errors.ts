@@ -237,6 +237,18 @@ export const errors = {
     message: 'There is no reason "{id}".',
     when: 'The app has no reason for flags with this id.',
   },
+  ERR_REVIEW_ITEM_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no item "{id}" in the queue.',
+    when: 'No such message, user or group waits for a moderator. Perhaps somebody has decided.',
+  },
+  ERR_REVIEW_ITEM_CLAIMED: {
+    status: 409,
+    retry: false,
+    message: '{moderator} is looking at this item.',
+    when: 'Another moderator has claimed the item of the queue. `details` has `moderator` and `until`.',
+  },
   ERR_SANCTION_NOT_FOUND: {
     status: 404,
     retry: false,

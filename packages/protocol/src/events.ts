@@ -51,6 +51,12 @@ const OneKeywordList = Type.Object({
 })
 const OneReason = Type.Object({ reason: Type.Object({ id: Type.String(), name: Type.String() }) })
 const OneSanction = Type.Object({ sanction: SanctionRecord })
+const NewFlag = {
+  uid: Type.String({ description: 'Who flagged.' }),
+  reasonId: Type.String(),
+  remark: Type.Optional(Type.String()),
+  flaggedCount: Type.Integer({ description: 'How many users flag it now.' }),
+}
 const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
 const Blocks = Type.Object({ users: Type.Record(Type.String(), UserSnapshot), by: UserSnapshot })
@@ -264,6 +270,27 @@ export const events = {
   'moderation.sanction.ended': {
     summary: 'A mute or ban ended, because its time was over or somebody lifted it.',
     payload: OneSanction,
+  },
+  'moderation.decided': {
+    summary: 'A moderator decided about an item of the queue.',
+    payload: Type.Object({
+      itemId: Type.String({ description: 'For a message, the id of the message.' }),
+      kind: Type.Enum(['blocked', 'flagged', 'user', 'group']),
+      decision: Type.Enum(['approve', 'reject', 'delete']),
+      moderator: Type.String(),
+      uid: Type.Optional(Type.String({ description: 'The sender, or the flagged user.' })),
+      guid: Type.Optional(Type.String({ description: 'The flagged group.' })),
+      actions: Type.Array(Type.String()),
+      note: Type.Optional(Type.String()),
+    }),
+  },
+  'user.flagged': {
+    summary: 'A user flagged another user.',
+    payload: Type.Object({ ...NewFlag, flaggedUid: Type.String() }),
+  },
+  'group.flagged': {
+    summary: 'A user flagged a group.',
+    payload: Type.Object({ ...NewFlag, guid: Type.String() }),
   },
   'user.created': { summary: 'A user was created.', payload: OneUser },
   'user.updated': { summary: 'A user changed. Contains the updated user.', payload: OneUser },

@@ -23,10 +23,12 @@ import { checkedRoutes } from './areas/moderation/checked.routes.ts'
 import { flagRoutes } from './areas/moderation/flags.routes.ts'
 import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
 import { previewRoutes } from './areas/moderation/previews.routes.ts'
+import { queueRoutes } from './areas/moderation/queue.routes.ts'
 import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { ruleRoutes } from './areas/moderation/rules.routes.ts'
 import { sanctionRoutes } from './areas/moderation/sanctions.routes.ts'
+import { subjectRoutes } from './areas/moderation/subjects.routes.ts'
 import { contactRoutes } from './areas/notifications/contact.routes.ts'
 import { notificationPreferenceRoutes } from './areas/notifications/preferences.routes.ts'
 import { providerRoutes } from './areas/notifications/providers.routes.ts'
@@ -84,6 +86,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   previewRoutes,
   flagRoutes,
   sanctionRoutes,
+  queueRoutes,
+  subjectRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,

@@ -205,6 +205,7 @@ suite("an app's data", () => {
     checked_messages: moderators,
     rule_previews: moderators,
     sanctions: moderators,
+    review_items: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],

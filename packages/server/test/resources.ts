@@ -307,6 +307,17 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
+  itemId: {
+    async make(app) {
+      const body = { receiver: await user.make(app, {}), receiverType: 'user', data: { text: 'x' } }
+      const headers = { onbehalfof: await user.make(app, {}) }
+      const { id } = (await app.call('POST', '/v3/messages', { body, headers })).body.data
+      const flag = { body: { reasonId: 'spam' }, headers: { onbehalfof: body.receiver } }
+      await app.call('POST', `/v3/messages/${id}/flagged`, flag)
+      return id
+    },
+    unknown: unusedMessageId,
+  },
   sanctionId: {
     async make(app) {
       const body = { uid: await user.make(app, {}), kind: 'mute', reason: 'Made' }
@@ -608,6 +619,18 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listFlagReasons: () => ({ query: { limit: '20' } }),
   updateFlagReason: () => ({ body: { name: 'Off the topic', description: 'Elsewhere' } }),
+  flagUser: () => ({ body: { reasonId: 'spam', remark: 'Again' } }),
+  flagGroup: () => ({ body: { reasonId: 'spam' } }),
+  listReviewItems: () => ({ query: { limit: '20', kind: 'flagged' } }),
+  listReviewItemFigures: () => ({ query: { from: '1700000000' } }),
+  claimReviewItem: () => ({ body: { moderator: 'anna', seconds: 60 } }),
+  decideReviewItem: () => ({
+    body: {
+      decision: 'approve',
+      note: 'Harmless',
+      actions: [{ does: 'mute', until: 4_000_000_000 }],
+    },
+  }),
   createSanction: async (app) => ({
     body: { uid: await user.make(app, {}), kind: 'mute', reason: 'Spam', until: 4_000_000_000 },
   }),

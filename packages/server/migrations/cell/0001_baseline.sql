@@ -726,6 +726,9 @@ create table reviews (
   updated_at timestamptz not null default clock_timestamp(),
   reviewed_at timestamptz,
   decision text check (decision in ('approved', 'rejected')),
+  -- Who decided in the queue, and what that moderator tells others.
+  reviewed_by text,
+  note text,
   primary key (app_no, message_id)
 );
 create index reviews_open on reviews (app_no, message_id) where reviewed_at is null;
@@ -795,6 +798,32 @@ create unique index checked_messages_muid on checked_messages (app_no, sender, m
 create index checked_messages_sender on checked_messages (app_no, sender, id);
 create index checked_messages_receiver on checked_messages (app_no, receiver, id);
 create index checked_messages_status on checked_messages (app_no, status, id);
+
+-- Which users flagged a user or a group, until a moderator decides about it.
+create table subject_flags (
+  app_no int not null,
+  kind text not null check (kind in ('user', 'group')),
+  subject text collate "C" not null,
+  uid text collate "C" not null,
+  -- The same for all flags of a subject. It carries the time of the first, as ids of messages do.
+  item_id bigint not null,
+  reason_id text not null,
+  remark text,
+  flagged_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, kind, subject, uid)
+);
+create index subject_flags_item on subject_flags (app_no, item_id);
+create index subject_flags_user on subject_flags (app_no, uid);
+
+-- Which moderator looks at an item of the queue. One that has ended counts for nothing.
+create table review_claims (
+  app_no int not null,
+  -- The id of the message, or of the flagged user or group.
+  item_id bigint not null,
+  moderator text not null,
+  until timestamptz not null,
+  primary key (app_no, item_id)
+);
 
 -- Messages that counted and are deleted or held: unread counts leave them out.
 create table uncounted (

@@ -31,6 +31,7 @@ interface Caller {
 }
 
 export interface ActingOperator {
+  email: string
   /** Whether the operator's role may create auth tokens: a person who has one can act as its user. */
   mayCreateTokens: boolean
   /** Whether the operator's role may see held messages. */

@@ -65,6 +65,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   checked_messages: 'moderation',
   rule_previews: 'moderation',
   sanctions: 'moderation',
+  review_items: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
@@ -81,6 +82,8 @@ const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
   ['message.moderated', 'moderation'],
   ['message.flagged', 'moderation'],
   ['message.unflagged', 'moderation'],
+  ['user.flagged', 'moderation'],
+  ['group.flagged', 'moderation'],
   ['moderation.', 'moderation'],
 ]
 

@@ -129,8 +129,9 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     if (state.sanctioned) await applySanctions(request.actor, access, request)
     authorize(request.actor, actionAtGate(access))
     if (request.managed) {
-      const { role } = request.managed
+      const { role, operator } = request.managed
       request.actor.operator = {
+        email: operator.email,
         mayCreateTokens: mayUse(role, 'integration'),
         mayModerate: mayUse(role, 'moderation'),
       }

@@ -86,6 +86,11 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('POST', '/groups/team/leave', as('extra'))
   await ok('POST', '/groups/team/bannedusers/extra')
   await ok('DELETE', '/groups/team/bannedusers/extra')
+  const flag = { ...as('ben'), body: { reasonId: 'spam' } }
+  await ok('POST', '/users/amira/flagged', flag)
+  await ok('POST', '/groups/team/flagged', flag)
+  const [item] = await ok('GET', '/moderation/queue?kind=user')
+  await ok('POST', `/moderation/queue/${item.id}/decision`, { body: { decision: 'approve' } })
   const mute = { uid: 'amira', kind: 'mute', reason: 'Spam' }
   const sanction = await ok('POST', '/moderation/sanctions', { body: mute })
   await ok('DELETE', `/moderation/sanctions/${sanction.id}`)

@@ -36,6 +36,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Checked messages',
     'Messages that live elsewhere. The rules check them, but nobody receives them here.',
   ],
+  review_items: [
+    'Review items',
+    'Everything that waits for a moderator, oldest first: claim an item, look at its context, decide.',
+  ],
   sanctions: ['Sanctions', 'Mutes and bans of users, in the app or in a group, until a time.'],
   threads: ['Threads', 'Replies to one message, and who follows them.'],
   interactions: [

@@ -5,6 +5,7 @@ import { checkFileJob } from '../areas/files/check.job.ts'
 import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
 import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
+import { actJob } from '../areas/moderation/act.job.ts'
 import { endSanctionJob } from '../areas/moderation/sanctions.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
 import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
@@ -26,6 +27,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepReactionsJob,
   sweepWebhookJob,
   endSanctionJob,
+  actJob,
   checkFileJob,
   sweepFilesJob,
   reconcileAppsJob,

@@ -22,12 +22,13 @@ const LATER: Record<string, number> = {
   pinnedAt: 150,
   savedAt: 180,
   oldSecretUntil: DAY,
+  until: 300,
   expiresAt: 7 * DAY,
   scheduledToDeleteAt: 30 * DAY,
 }
 
 const isTime = (name: string, value: unknown) =>
-  typeof value === 'number' && value > 1_600_000_000 && /(At|Until|^at)$/.test(name)
+  typeof value === 'number' && value > 1_600_000_000 && /(At|Until|^at|^until)$/.test(name)
 
 const isIsoTime = (name: string, value: unknown) => typeof value === 'string' && /At$/.test(name)
 

@@ -23,6 +23,29 @@ export async function moderate(story: Story, app: ServedApp): Promise<void> {
   })
 }
 
+/** Moderators work through the queue. */
+export async function review(story: Story, app: ServedApp): Promise<void> {
+  const itemId = await insertBlocked(app, 'ben', 'amira', 'She knows the ending, too.')
+  await story.show('flagUser', { ids: { uid: 'ben' }, as: 'amira', body: { reasonId: 'spam' } })
+  await story.show('flagGroup', {
+    ids: { guid: 'ward-3' },
+    as: 'amira',
+    body: { reasonId: 'spam' },
+  })
+  await story.show('listReviewItems', { query: { limit: 10 } })
+  await story.show('getReviewItem', { ids: { itemId } })
+  await story.show('claimReviewItem', {
+    ids: { itemId },
+    body: { moderator: 'nadia', seconds: 300 },
+  })
+  await story.show('decideReviewItem', {
+    ids: { itemId },
+    body: { decision: 'reject', note: 'The second one today.', moderator: 'nadia' },
+  })
+  const today = new Date().toISOString().slice(0, 10)
+  await story.show('listReviewItemFigures', { masks: { [today]: '2026-03-02' } })
+}
+
 /** A moderator mutes a user in a group for a while. */
 export async function sanction(story: Story): Promise<void> {
   const body = {

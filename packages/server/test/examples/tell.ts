@@ -7,7 +7,7 @@ import { shareFiles } from './files.ts'
 import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
-import { manageModeration, moderate, sanction } from './moderation.ts'
+import { manageModeration, moderate, review, sanction } from './moderation.ts'
 import { manageNotifications, manageProviders } from './notifications.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
@@ -34,6 +34,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await talk(story)
   await moderate(story, served)
   await sanction(story)
+  await review(story, served)
   await manageConversations(story)
   await shareFiles(story, apiPort ?? 0)
   await managePeople(story)

@@ -77,9 +77,13 @@ begin
   return as_message(k);
 end $$;
 
-/* Adds a disapproved message to those that moderators review. */
+/*
+ * Adds a disapproved message to those that moderators review, and runs the other actions of the rule. Whatever
+ * disapproves a message by a rule comes here.
+ */
 create or replace function add_review(p_app_no int, p_id bigint, p_verdict jsonb, p_reason text) returns void
-language sql as $$
+language plpgsql as $$
+begin
   insert into reviews as r
     (app_no, message_id, rule_id, rule_name, revision_id, condition, found, actions, reason)
   values (p_app_no, p_id, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
@@ -89,7 +93,31 @@ language sql as $$
     rule_id = excluded.rule_id, rule_name = excluded.rule_name, revision_id = excluded.revision_id,
     condition = excluded.condition, found = excluded.found, actions = excluded.actions,
     reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
-    reviewed_at = null, decision = null
+    reviewed_at = null, decision = null;
+  if p_verdict -> 'actions' ?| array['kickUser', 'banUser', 'blockUser', 'deactivateUser'] then
+    perform enqueue_rule_actions(p_app_no, p_id, p_verdict);
+  end if;
+end $$;
+
+/*
+ * Enqueues what a rule does to the sender of a held message, with the input of the job moderation.act. In a 1:1
+ * conversation there is no group to kick or ban from, and in a group nobody to block the sender.
+ */
+create or replace function enqueue_rule_actions(p_app_no int, p_id bigint, p_verdict jsonb) returns void
+language sql as $$
+  select enqueue_job(p_app_no, 'moderation.act', jsonb_build_object('uid', k.sender,
+    'reason', 'The rule "' || (p_verdict #>> '{rule,name}') || '" blocked a message.', 'actions', does.actions))
+  from held_messages k join conversations h on h.app_no = k.app_no and h.no = k.conversation
+    cross join lateral (select jsonb_agg(
+      case a.action
+        when 'kickUser' then jsonb_build_object('does', 'kick', 'guid', h.one)
+        when 'banUser' then jsonb_build_object('does', 'ban', 'guid', h.one)
+        when 'blockUser' then jsonb_build_object('does', 'block', 'by', receiver_of(as_message(k), h))
+        else '{"does": "deactivate"}' end order by a.nth) as actions
+      from jsonb_array_elements_text(p_verdict -> 'actions') with ordinality a (action, nth)
+      where case a.action when 'kickUser' then h.kind = 'group' when 'banUser' then h.kind = 'group'
+        when 'blockUser' then h.kind = 'user' and h.one <> h.other else a.action = 'deactivateUser' end) does
+  where k.app_no = p_app_no and k.id = p_id and k.sender <> 'app_system' and does.actions is not null
 $$;
 
 /* What webhooks are told about a rule that disapproved a message: the contract's `moderation`. */

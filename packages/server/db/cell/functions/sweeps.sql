@@ -195,6 +195,7 @@ begin
     where app_no = p_app_no and kind = 'group' and with_id = p_guid limit p_limit - v_done));
   get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
+  delete from subject_flags where app_no = p_app_no and kind = 'group' and subject = p_guid;
   delete from sanctions where ctid = any (array(
     select ctid from sanctions where app_no = p_app_no and guid = p_guid limit p_limit - v_done - v_part));
   v_done := v_done + v_part;
@@ -268,6 +269,11 @@ begin
   if v_left <= 0 then return false; end if;
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from subject_flags where app_no = p_app_no and kind = 'user' and subject = p_uid;
+  delete from subject_flags where ctid = any (array(
+    select ctid from subject_flags where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   delete from sanctions where ctid = any (array(

@@ -169,17 +169,20 @@ export function changeMemberScope(
   })
 }
 
-export function kickMember(deps: Deps, actor: Actor, guid: string, uid: string) {
-  const appNo = actor.app.no
-  return write(deps, actor, async (tx) => {
-    const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
-    const locked = await lockGroup(tx, actor, guid, [uid])
-    const target = locked.memberState(uid)
-    refuseIf(refuseRemoval(locked.acting, target))
-    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
-    if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
-    await removeMember.run(tx, { appNo, guid, uid })
-    await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'kicked', uid))
+export const kickMember = (deps: Deps, actor: Actor, guid: string, uid: string) =>
+  write(deps, actor, async (tx) => {
+    await dropMember(tx, actor, guid, uid)
     return { success: true as const, message: `${uid} was removed from ${guid}.` }
   })
+
+export async function dropMember(tx: Tx, actor: Actor, guid: string, uid: string): Promise<void> {
+  const appNo = actor.app.no
+  const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
+  const locked = await lockGroup(tx, actor, guid, [uid])
+  const target = locked.memberState(uid)
+  refuseIf(refuseRemoval(locked.acting, target))
+  if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
+  if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
+  await removeMember.run(tx, { appNo, guid, uid })
+  await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'kicked', uid))
 }

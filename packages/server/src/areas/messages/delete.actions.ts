@@ -14,21 +14,26 @@ import { appendChange, describeChange } from './action-message.ts'
 import { refuseDelete } from './policy.ts'
 import { removeHeld, removeMessageRow } from './queries.ts'
 
-/** Returns the action message that reports the deletion. */
-export function deleteMessage(
+export const deleteMessage = (
   deps: Deps,
+  actor: Actor,
+  id: string,
+  permanent: boolean,
+): Promise<MessageRecord> => write(deps, actor, (tx) => removeMessage(tx, actor, id, permanent))
+
+/** Returns the action message that reports the deletion. */
+export async function removeMessage(
+  tx: Tx,
   actor: Actor,
   id: string,
   permanent: boolean,
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor
-  return write(deps, actor, async (tx) => {
-    const row = await lockVisible(tx, actor, id)
-    if (!row) return deleteHeld(tx, actor, id)
-    refuseIf(refuseDelete(actor, row, permanent))
-    const gone = await removeMessageRow.one(tx, { appNo: app.no, id: row.id, by, permanent })
-    return announceDeletion(tx, actor, row, gone, permanent)
-  })
+  const row = await lockVisible(tx, actor, id)
+  if (!row) return deleteHeld(tx, actor, id)
+  refuseIf(refuseDelete(actor, row, permanent))
+  const gone = await removeMessageRow.one(tx, { appNo: app.no, id: row.id, by, permanent })
+  return announceDeletion(tx, actor, row, gone, permanent)
 }
 
 /** Adds the action message about a message whose row was deleted, and tells everyone. */

@@ -7,6 +7,7 @@ import { settingOf } from '../../core/settings.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { cutPage, idRange } from '../../platform/http/id-page.ts'
@@ -52,30 +53,35 @@ export function flagMessage(
   })
 }
 
-/** A moderator drops the flags of a message, or hides it. Either way it is reviewed. */
-export function reviewFlaggedMessage(
+export const reviewFlaggedMessage = (
   deps: Deps,
   actor: Actor,
   id: string,
   { status }: FlagDecision,
+) => write(deps, actor, (tx) => decideFlagged(tx, actor, id, status))
+
+/** A moderator drops the flags of a message, or hides it. Either way it is reviewed. */
+export async function decideFlagged(
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  status: FlagDecision['status'],
 ): Promise<{ success: true; message: string }> {
   const appNo = actor.app.no
-  return write(deps, actor, async (tx) => {
-    const row = await lockSeen(tx, actor, id)
-    const { count } = await countFlags.one(tx, { appNo, id: row.id })
-    if (count === 0) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
-    if (status === 'disapproved') {
-      await withhold(tx, actor, row, 'rejected')
-      return { success: true, message: status }
-    }
-    await removeFlags.run(tx, { appNo, id: row.id })
-    await insertReviewed.run(tx, { appNo, id: row.id })
-    await announce(tx, {
-      ...{ appNo, type: 'message.unflagged', key: `conversation:${row.conversation}` },
-      payload: { messageId: id },
-    })
+  const row = await lockSeen(tx, actor, id)
+  const { count } = await countFlags.one(tx, { appNo, id: row.id })
+  if (count === 0) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  if (status === 'disapproved') {
+    await withhold(tx, actor, row, 'rejected')
     return { success: true, message: status }
+  }
+  await removeFlags.run(tx, { appNo, id: row.id })
+  await insertReviewed.run(tx, { appNo, id: row.id })
+  await announce(tx, {
+    ...{ appNo, type: 'message.unflagged', key: `conversation:${row.conversation}` },
+    payload: { messageId: id },
   })
+  return { success: true, message: status }
 }
 
 export async function listFlagged(actor: Actor, query: FlagQuery) {
@@ -100,7 +106,7 @@ export async function listFlagged(actor: Actor, query: FlagQuery) {
   return { data, meta: { ...meta, current: { ...meta.current, count: data.length } } }
 }
 
-const toFlag = (
+export const toFlag = (
   { uid, name, avatar, role, reason_id, remark, flagged_at }: FlagRow,
   reason: { name: string; description?: string } | undefined,
 ) => ({

@@ -19,7 +19,7 @@ export const FlagDecision = Type.Object({
 })
 export type FlagDecision = Static<typeof FlagDecision>
 
-const Flag = Type.Object(
+export const Flag = Type.Object(
   {
     uid: Type.String(),
     name: Type.Optional(Type.String({ description: 'Absent if the user was deleted.' })),

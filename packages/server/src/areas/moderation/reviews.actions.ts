@@ -22,44 +22,45 @@ import {
 } from './reviews.queries.ts'
 import type { Decision } from './reviews.schema.ts'
 
+export const reviewBlockedMessage = (deps: Deps, actor: Actor, id: string, { status }: Decision) =>
+  write(deps, actor, (tx) => decideBlocked(tx, actor, id, status))
+
 /** A moderator's decision about a disapproved message. Approving it twice delivers it once. */
-export function reviewBlockedMessage(
-  deps: Deps,
+export async function decideBlocked(
+  tx: Tx,
   actor: Actor,
   id: string,
-  { status }: Decision,
+  status: Decision['status'],
 ): Promise<{ success: true; message: string }> {
   const appNo = actor.app.no
-  return write(deps, actor, async (tx) => {
-    await lockHeadOfHeld.maybeOne(tx, { appNo, id })
-    const review = await findReview.maybeOne(tx, { appNo, id })
-    if (!review) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
-    if (review.decision === status) return { success: true, message: status }
-    const key = (no: number) => `conversation:${no}`
-    const moderation = [review.record]
-    if (status === 'rejected') {
-      const held = await describeHeld.maybeOne(tx, { appNo, id })
-      if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
-      await decideReview.run(tx, { appNo, id, decision: status })
-      await announce(tx, {
-        ...{ appNo, type: 'moderation.manual.rejected', key: key(held.conversation) },
-        payload: { message: toMessage(held.message), moderation },
-      })
-      return { success: true, message: status }
-    }
-    const state = await findStatus.maybeOne(tx, { appNo, id })
-    const { message, conversation } = state?.delivered
-      ? await restore(tx, appNo, id)
-      : await release(tx, appNo, id)
+  await lockHeadOfHeld.maybeOne(tx, { appNo, id })
+  const review = await findReview.maybeOne(tx, { appNo, id })
+  if (!review) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  if (review.decision === status) return { success: true, message: status }
+  const key = (no: number) => `conversation:${no}`
+  const moderation = [review.record]
+  if (status === 'rejected') {
+    const held = await describeHeld.maybeOne(tx, { appNo, id })
+    if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
     await decideReview.run(tx, { appNo, id, decision: status })
-    const released = toMessage(message)
-    await tellSender(tx, appNo, Number(conversation), released)
     await announce(tx, {
-      ...{ appNo, type: 'moderation.manual.approved', key: key(Number(conversation)) },
-      payload: { message: released, moderation, reviewed: true },
+      ...{ appNo, type: 'moderation.manual.rejected', key: key(held.conversation) },
+      payload: { message: toMessage(held.message), moderation },
     })
     return { success: true, message: status }
+  }
+  const state = await findStatus.maybeOne(tx, { appNo, id })
+  const { message, conversation } = state?.delivered
+    ? await restore(tx, appNo, id)
+    : await release(tx, appNo, id)
+  await decideReview.run(tx, { appNo, id, decision: status })
+  const released = toMessage(message)
+  await tellSender(tx, appNo, Number(conversation), released)
+  await announce(tx, {
+    ...{ appNo, type: 'moderation.manual.approved', key: key(Number(conversation)) },
+    payload: { message: released, moderation, reviewed: true },
   })
+  return { success: true, message: status }
 }
 
 async function release(tx: Tx, appNo: number, id: string) {

@@ -11,27 +11,32 @@ import { refusal } from './friends.actions.ts'
 import { setBlocks } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
-/** Blocking twice changes nothing and succeeds. */
-export function blockUsers(
+export const blockUsers = (
   deps: Deps,
+  actor: Actor,
+  uid: string,
+  others: string[],
+): Promise<Outcomes> => write(deps, actor, (tx) => addBlocks(tx, actor, uid, others))
+
+/** Blocking twice changes nothing and succeeds. */
+export async function addBlocks(
+  tx: Tx,
   actor: Actor,
   uid: string,
   given: string[],
 ): Promise<Outcomes> {
   const appNo = actor.app.no
   const others = [...new Set(given)]
-  return write(deps, actor, async (tx) => {
-    const users = byUid(await holdUsers.many(tx, { appNo, uids: [uid, ...others] }))
-    if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-    const able = others.filter((other) => other !== uid && users.has(other))
-    const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked: true })
-    const changed = rows.map((row) => row.blocked_uid)
-    await announceBlocks(tx, appNo, 'user.blocked', uid, changed, users)
-    return outcomes(others, (other) => {
-      if (other === uid) return refusal(fail('ERR_CANNOT_BLOCK_SELF'))
-      if (!users.has(other)) return refusal(fail('ERR_UID_NOT_FOUND', { uid: other }))
-      return { success: true, message: `${uid} now blocks ${other}.` }
-    })
+  const users = byUid(await holdUsers.many(tx, { appNo, uids: [uid, ...others] }))
+  if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+  const able = others.filter((other) => other !== uid && users.has(other))
+  const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked: true })
+  const changed = rows.map((row) => row.blocked_uid)
+  await announceBlocks(tx, appNo, 'user.blocked', uid, changed, users)
+  return outcomes(others, (other) => {
+    if (other === uid) return refusal(fail('ERR_CANNOT_BLOCK_SELF'))
+    if (!users.has(other)) return refusal(fail('ERR_UID_NOT_FOUND', { uid: other }))
+    return { success: true, message: `${uid} now blocks ${other}.` }
   })
 }
 

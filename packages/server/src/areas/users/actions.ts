@@ -102,14 +102,19 @@ async function checkRole(tx: Tx, appNo: number, role: string) {
   if (!(await holdRole.maybeOne(tx, { appNo, role }))) throw fail('ERR_ROLE_NOT_FOUND', { role })
 }
 
+export const deactivateUsers = (deps: Deps, actor: Actor, uids: string[]): Promise<string[]> =>
+  write(deps, actor, (tx) => deactivate(tx, deps, actor.app.no, uids))
+
 /** Returns the uids that this call deactivated, and those that already were. */
-export function deactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promise<string[]> {
-  const appNo = actor.app.no
-  return write(deps, actor, async (tx) => {
-    const known = await lockAnyUsers.many(tx, { appNo, uids })
-    await switchOff(tx, deps, appNo, uids)
-    return known.map((user) => user.uid)
-  })
+export async function deactivate(
+  tx: Tx,
+  deps: RevokingDeps,
+  appNo: number,
+  uids: string[],
+): Promise<string[]> {
+  const known = await lockAnyUsers.many(tx, { appNo, uids })
+  await switchOff(tx, deps, appNo, uids)
+  return known.map((user) => user.uid)
 }
 
 async function switchOff(tx: Tx, deps: RevokingDeps, appNo: number, uids: string[]): Promise<void> {
