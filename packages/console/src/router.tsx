@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { CONVERSATION_FILTERS } from './areas/conversations/filters.ts'
 import { GROUP_FILTERS } from './areas/groups/filters.ts'
+import { REVIEW_FILTERS } from './areas/review/filters.ts'
 import { USER_FILTERS } from './areas/users/filters.ts'
 import { Page, Skeleton } from './shared/page.tsx'
 import { Problem } from './shared/problem.tsx'
@@ -102,6 +103,13 @@ const appPages = [
     staticData: { crumb: 'Conversations' },
     validateSearch: textsOf('searchKey', 'open', 'thread', ...namesOf(CONVERSATION_FILTERS)),
     component: lazyRouteComponent(() => import('./areas/conversations/explorer.tsx'), 'Explorer'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/review',
+    staticData: { crumb: 'Review' },
+    validateSearch: textsOf(...namesOf(REVIEW_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/review/review.tsx'), 'Review'),
   }),
   createRoute({
     getParentRoute: () => app,

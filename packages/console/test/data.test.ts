@@ -395,6 +395,49 @@ suite('moderation', () => {
   })
 })
 
+suite('review', () => {
+  test('is done by keys: read, note, approve, ban', async () => {
+    const { app, page } = await start('/review')
+    await page.getByText('Nothing to review').waitFor()
+    const ids: string[] = []
+    for (const text of ['first', 'second']) {
+      const { id } = (await say(app, 'amira', 'ben', text)).body.data
+      await app.as('ben').messages.flag(id, { reasonId: 'spam', remark: `About the ${text}` })
+      ids.push(id)
+    }
+    await page.reload()
+    await page.getByText('About the first').waitFor()
+    await page.keyboard.press('j')
+    await page.getByText('About the second').waitFor()
+    await page.keyboard.press('k')
+    await page.getByText('About the first').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByText('Reject and ban the user').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('n')
+    await page.keyboard.type('a fine joke')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('a')
+    await page.getByText('Approved').waitFor()
+    await page.getByText('About the second').waitFor()
+    await page.keyboard.press('b')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Spam')
+    await dialog.getByRole('button', { name: 'Reject and act' }).click()
+    await page.getByText('Nothing to review').waitFor()
+    const decided = (await app.events()).filter(({ type }) => type === 'moderation.decided')
+    assert.deepEqual(
+      decided.map(({ payload: { itemId, decision, note, actions } }) => [
+        ...[itemId, decision, note, actions],
+      ]),
+      [
+        [ids[0], 'approve', 'a fine joke', []],
+        [ids[1], 'reject', undefined, ['ban']],
+      ],
+    )
+  })
+})
+
 suite('webhooks', () => {
   test('the secret is shown even if saving the triggers fails, and saving can be retried', async () => {
     const { app, page } = await start('/webhooks')

@@ -194,6 +194,27 @@ const delivered = ({ client }: TestApp, id: string) =>
     return data.length > 0
   })
 
+/** What waits for moderators, and what they decided before. */
+async function addReviews(app: TestApp) {
+  const { client } = app
+  const hers = await app.as('u2').sendText('u1', 'Buy two masks, get one free! 👉 masks.example')
+  await app.as('u3').sendText('ward-3', 'The diagnosis of room 12 is in', { receiverType: 'group' })
+  await app
+    .as('u1')
+    .messages.flag(hers.id, { reasonId: 'spam', remark: 'The third time this week' })
+  await app.as('u4').users.flag('u9', { reasonId: 'harassment' })
+  await app.as('u5').groups.flag('ward-3', { reasonId: 'off-topic', remark: 'Only football' })
+  const until = Math.floor(Date.now() / 1000) + 86_400
+  await client.sanctions.create({
+    uid: 'u9',
+    kind: 'mute',
+    guid: 'ward-3',
+    until,
+    reason: 'Insults',
+  })
+  await client.sanctions.create({ uid: 'u12', kind: 'ban', reason: 'Sold masks again and again' })
+}
+
 export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   const mark = randomBytes(2).toString('hex')
   const operator = await newOperator(server, `rui.${mark}@clinic.example`)
@@ -217,6 +238,7 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await addRoles(app)
   await addModeration(app)
   await addWebhooks(app)
+  await addReviews(app)
   await talk(app)
   await addUsage(app)
   await addJobs(app, 'The connection was lost while the rows were removed.')

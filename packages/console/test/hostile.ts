@@ -80,6 +80,20 @@ async function addModeration({ call }: TestApp) {
   await call('POST', '/v3/moderation/reasons', { body: { id: 'trap', ...of } })
 }
 
+async function addReviews({ call }: TestApp) {
+  const headers = { onbehalfof: 'mallory' }
+  const { body } = await call('GET', '/v3/users/eve/messages', { headers })
+  const [first, second] = body.data.map(({ id }: { id: string }) => id)
+  const flag = { headers, body: { reasonId: 'trap', remark: LONG } }
+  for (const path of [`/messages/${first}`, `/messages/${second}`, '/users/eve', '/groups/trap']) {
+    await call('POST', `/v3${path}/flagged`, flag)
+  }
+  const hidden = { body: { status: 'disapproved' } }
+  await call('PATCH', `/v3/moderation/flagged-messages/${first}`, hidden)
+  const sanction = { uid: 'eve', kind: 'mute', guid: 'trap', reason: SCRIPT }
+  await call('POST', '/v3/moderation/sanctions', { body: sanction })
+}
+
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   const operator = await newOperator(server)
   const app = await server.newApp('eu')
@@ -95,6 +109,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addWebhooks(app)
   await addModeration(app)
   await talk(app)
+  await addReviews(app)
   await addJobs(app, SCRIPT)
   await addRejected(app, 'eve', SCRIPT)
   await until('the webhook was called', async () => {

@@ -5,6 +5,7 @@ import type {
   Message,
   MessageAction,
   Role,
+  Sanction,
   StoredFile,
   User,
   Webhook,
@@ -183,6 +184,48 @@ export interface EventPayloads {
       id: string
       name: string
     }
+  }
+  /** A user was muted or banned, or the end or the reason of that changed. */
+  'moderation.sanction.created': {
+    sanction: Sanction
+  }
+  /** A mute or ban ended, because its time was over or somebody lifted it. */
+  'moderation.sanction.ended': {
+    sanction: Sanction
+  }
+  /** A moderator decided about an item of the queue. */
+  'moderation.decided': {
+    /** For a message, the id of the message. */
+    itemId: string
+    kind: 'blocked' | 'flagged' | 'user' | 'group'
+    decision: 'approve' | 'reject' | 'delete'
+    moderator: string
+    /** The sender, or the flagged user. */
+    uid?: string
+    /** The flagged group. */
+    guid?: string
+    actions: string[]
+    note?: string
+  }
+  /** A user flagged another user. */
+  'user.flagged': {
+    /** Who flagged. */
+    uid: string
+    reasonId: string
+    remark?: string
+    /** How many users flag it now. */
+    flaggedCount: number
+    flaggedUid: string
+  }
+  /** A user flagged a group. */
+  'group.flagged': {
+    /** Who flagged. */
+    uid: string
+    reasonId: string
+    remark?: string
+    /** How many users flag it now. */
+    flaggedCount: number
+    guid: string
   }
   /** A user was created. */
   'user.created': {

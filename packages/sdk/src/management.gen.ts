@@ -890,6 +890,34 @@ export type FormMessage = {
   }
 }
 
+export type Group = {
+  /** Unique within the app. */
+  guid: string
+  name: string
+  type: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner, or `app_system` if the app owns it. */
+  owner: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount: number
+  conversationId: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who last changed it, or `app_system` if the app did. */
+  updatedBy?: string
+}
+
 export type GroupEntity = {
   entity: EmbeddedGroup
   entityType: 'group'
@@ -1446,6 +1474,68 @@ export type RejectedFile = {
   createdAt: number
 }
 
+export type ReviewClaim = {
+  moderator: string
+  /** Time until which nobody else can decide, in Unix seconds. */
+  until: number
+}
+
+export type ReviewItem = {
+  id: string
+  /** A blocked or flagged message, a flagged user, or a flagged group. */
+  kind: 'blocked' | 'flagged' | 'user' | 'group'
+  /** When the message was sent, or the first flag, in Unix seconds. */
+  createdAt: number
+  message?: Message
+  user?: User
+  group?: Group
+  ruleId?: string
+  ruleName?: string
+  revisionId?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition?: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  /** Oldest first. */
+  flaggedBy: Flag[]
+  claim?: ReviewClaim
+}
+
+export type ReviewItemInContext = {
+  id: string
+  /** A blocked or flagged message, a flagged user, or a flagged group. */
+  kind: 'blocked' | 'flagged' | 'user' | 'group'
+  /** When the message was sent, or the first flag, in Unix seconds. */
+  createdAt: number
+  message?: Message
+  user?: User
+  group?: Group
+  ruleId?: string
+  ruleName?: string
+  revisionId?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition?: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  /** Oldest first. */
+  flaggedBy: Flag[]
+  claim?: ReviewClaim
+  /** Up to five messages of the conversation before the message, oldest first. */
+  before: Message[]
+  /** Up to five after it. */
+  after: Message[]
+}
+
 export type RuleCondition = {
   /** Place of the condition in the rule. */
   id: number
@@ -1460,6 +1550,20 @@ export type RuleCondition = {
   value: string[]
   /** The condition in words. */
   message: string
+}
+
+export type RuleFigure = {
+  /** The day on which the messages were sent, in UTC. */
+  day: string
+  /** Absent if no rule blocked them. */
+  ruleId?: string
+  ruleName?: string
+  /** Messages that were blocked. */
+  blocked: number
+  /** Those that a moderator approved. */
+  approved: number
+  /** Those that a moderator rejected. */
+  rejected: number
 }
 
 export type RuleFilter = {
@@ -1531,6 +1635,22 @@ export type RuleTestResult = {
     /** What was found, as rules read it. */
     text: string
   }[]
+}
+
+export type Sanction = {
+  id: string
+  /** The user whom it concerns. */
+  uid: string
+  kind: 'mute' | 'ban'
+  /** The group. Absent: the whole app. */
+  guid?: string
+  /** Time when it ends, in Unix seconds. Absent: when somebody lifts it. */
+  until?: number
+  reason: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
 }
 
 export type Scheduler = {
@@ -1842,6 +1962,42 @@ export type Usage = {
   users: number
   /** Number of groups now. */
   groups: number
+}
+
+export type User = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
 }
 
 export type UserEntity = {
@@ -2170,6 +2326,122 @@ export type ListFlaggedMessagesQuery = {
 export type ReviewFlaggedMessageBody = {
   /** `approved` drops the flags. `disapproved` hides the message from everyone. */
   status: 'approved' | 'disapproved'
+}
+
+export type CreateSanctionBody = {
+  /** The user. */
+  uid: string
+  /** `mute`: the user reads, but writes nothing that others see. `ban`: the user can neither connect nor act; in a group, the user is removed from it and banned. */
+  kind: 'mute' | 'ban'
+  /** Only in this group. */
+  guid?: string | undefined
+  /** Time when it ends, in Unix seconds. Without it, it lasts until you lift it. */
+  until?: number | undefined
+  /** Why. The user sees it in the errors. */
+  reason: string
+}
+
+export type ListSanctionsAnswer = {
+  data: Sanction[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListSanctionsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a sanction. */
+  id?: string | undefined
+  /** Only sanctions of this user. */
+  uid?: string | undefined
+  /** `mute`: the user reads, but writes nothing that others see. `ban`: the user can neither connect nor act; in a group, the user is removed from it and banned. */
+  kind?: 'mute' | 'ban' | undefined
+  /** Only sanctions in this group. */
+  guid?: string | undefined
+}
+
+export type ListReviewItemsAnswer = {
+  data: ReviewItem[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListReviewItemsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of an item. */
+  id?: string | undefined
+  /** Only blocked or flagged messages, flagged users, or flagged groups. */
+  kind?: 'blocked' | 'flagged' | 'user' | 'group' | undefined
+  /** Only messages whose text contains this. */
+  searchKey?: string | undefined
+  /** Only items from this time on, in Unix seconds. */
+  from?: number | undefined
+  /** Only items before this time, in Unix seconds. */
+  to?: number | undefined
+  /** Only messages of this user, or this flagged user. */
+  sender?: string | undefined
+  /** Only messages to this user or group, or this flagged group. */
+  receiver?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
+}
+
+export type ListReviewItemFiguresQuery = {
+  /** First second; 30 days ago by default. */
+  from?: number | undefined
+  /** The second after the last one; now by default. */
+  to?: number | undefined
+}
+
+export type ClaimReviewItemBody = {
+  /** Who decides, for calls with an API key; `app` by default. Operators have the name of their account. */
+  moderator?: string | undefined
+  /** How long nobody else can decide. 0 gives the item back. */
+  seconds: number
+}
+
+export type DecideReviewItemBody = {
+  /** `approve`: the message is shown, and flags are dropped. `reject`: a blocked message stays blocked, a flagged one is hidden; flags of a user or group were right. `delete`: the message is deleted. */
+  decision: 'approve' | 'reject' | 'delete'
+  /** What happens to the sender, or to the flagged user. */
+  actions?:
+    | {
+        does: 'kick' | 'mute' | 'ban' | 'deactivate'
+        /** When a mute or ban ends, in Unix seconds. Without it, it stays. */
+        until?: number | undefined
+        /** Mutes or bans in the whole app, not only in the group of the message. Messages between two users have no group. */
+        everywhere?: boolean | undefined
+      }[]
+    | undefined
+  /** The reason of a mute or ban. */
+  reason?: string | undefined
+  /** A note for other moderators. */
+  note?: string | undefined
+  /** Who decides, for calls with an API key; `app` by default. Operators have the name of their account. */
+  moderator?: string | undefined
 }
 
 export type CreateOperatorBody = {
@@ -3026,6 +3298,150 @@ export class FlaggedMessagesMethods {
   }
 }
 
+/** `client.sanctions` */
+export class SanctionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Mute or ban a user. */
+  async create(appId: string, body: CreateSanctionBody, options?: CallOptions): Promise<Sanction> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/sanctions`, body },
+      options,
+    )
+  }
+
+  /** List sanctions. */
+  async list(
+    appId: string,
+    query?: ListSanctionsQuery,
+    options?: CallOptions,
+  ): Promise<ListSanctionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/sanctions`, query },
+      options,
+    )
+  }
+
+  /** List sanctions (iterates over all pages). */
+  all(
+    appId: string,
+    query?: ListSanctionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Sanction, void, undefined> {
+    return everyFollowing((page) => this.list(appId, { ...query, ...page }, options))
+  }
+
+  /** Get a sanction. */
+  async get(appId: string, sanctionId: string, options?: CallOptions): Promise<Sanction> {
+    return this.#transport.data(
+      {
+        method: 'GET',
+        path: `/apps/${segment(appId)}/moderation/sanctions/${segment(sanctionId)}`,
+      },
+      options,
+    )
+  }
+
+  /** Lift a sanction. */
+  async delete(appId: string, sanctionId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/apps/${segment(appId)}/moderation/sanctions/${segment(sanctionId)}`,
+      },
+      options,
+    )
+  }
+}
+
+/** `client.reviewItems` */
+export class ReviewItemsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List what waits for a moderator. */
+  async list(
+    appId: string,
+    query?: ListReviewItemsQuery,
+    options?: CallOptions,
+  ): Promise<ListReviewItemsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/queue`, query },
+      options,
+    )
+  }
+
+  /** List what waits for a moderator (iterates over all pages). */
+  all(
+    appId: string,
+    query?: ListReviewItemsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ReviewItem, void, undefined> {
+    return everyFollowing((page) => this.list(appId, { ...query, ...page }, options))
+  }
+
+  /** Count blocked messages by rule and day. */
+  async listFigures(
+    appId: string,
+    query?: ListReviewItemFiguresQuery,
+    options?: CallOptions,
+  ): Promise<RuleFigure[]> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/queue/figures`, query },
+      options,
+    )
+  }
+
+  /** Get an item with the messages around it. */
+  async get(appId: string, itemId: string, options?: CallOptions): Promise<ReviewItemInContext> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/queue/${segment(itemId)}` },
+      options,
+    )
+  }
+
+  /** Claim an item. */
+  async claim(
+    appId: string,
+    itemId: string,
+    body: ClaimReviewItemBody,
+    options?: CallOptions,
+  ): Promise<ReviewClaim> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/apps/${segment(appId)}/moderation/queue/${segment(itemId)}/claim`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Decide about an item. */
+  async decide(
+    appId: string,
+    itemId: string,
+    body: DecideReviewItemBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/apps/${segment(appId)}/moderation/queue/${segment(itemId)}/decision`,
+        body,
+      },
+      options,
+    )
+  }
+}
+
 /** `client.operators` */
 export class OperatorsMethods {
   readonly #transport: Transport
@@ -3485,6 +3901,8 @@ export class ManagementOperations {
   readonly checkedMessages: CheckedMessagesMethods
   readonly rulePreviews: RulePreviewsMethods
   readonly flaggedMessages: FlaggedMessagesMethods
+  readonly sanctions: SanctionsMethods
+  readonly reviewItems: ReviewItemsMethods
   readonly operators: OperatorsMethods
   readonly invitations: InvitationsMethods
   readonly sessions: SessionsMethods
@@ -3507,6 +3925,8 @@ export class ManagementOperations {
     this.checkedMessages = new CheckedMessagesMethods(transport)
     this.rulePreviews = new RulePreviewsMethods(transport)
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
+    this.sanctions = new SanctionsMethods(transport)
+    this.reviewItems = new ReviewItemsMethods(transport)
     this.operators = new OperatorsMethods(transport)
     this.invitations = new InvitationsMethods(transport)
     this.sessions = new SessionsMethods(transport)

@@ -2469,6 +2469,68 @@ export type RestrictedFeature = {
   createdAt: number
 }
 
+export type ReviewClaim = {
+  moderator: string
+  /** Time until which nobody else can decide, in Unix seconds. */
+  until: number
+}
+
+export type ReviewItem = {
+  id: string
+  /** A blocked or flagged message, a flagged user, or a flagged group. */
+  kind: 'blocked' | 'flagged' | 'user' | 'group'
+  /** When the message was sent, or the first flag, in Unix seconds. */
+  createdAt: number
+  message?: Message
+  user?: User
+  group?: Group
+  ruleId?: string
+  ruleName?: string
+  revisionId?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition?: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  /** Oldest first. */
+  flaggedBy: Flag[]
+  claim?: ReviewClaim
+}
+
+export type ReviewItemInContext = {
+  id: string
+  /** A blocked or flagged message, a flagged user, or a flagged group. */
+  kind: 'blocked' | 'flagged' | 'user' | 'group'
+  /** When the message was sent, or the first flag, in Unix seconds. */
+  createdAt: number
+  message?: Message
+  user?: User
+  group?: Group
+  ruleId?: string
+  ruleName?: string
+  revisionId?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition?: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  /** Oldest first. */
+  flaggedBy: Flag[]
+  claim?: ReviewClaim
+  /** Up to five messages of the conversation before the message, oldest first. */
+  before: Message[]
+  /** Up to five after it. */
+  after: Message[]
+}
+
 export type Role = {
   /** Unique within the app. */
   role: string
@@ -2510,6 +2572,20 @@ export type RuleCondition = {
   value: string[]
   /** The condition in words. */
   message: string
+}
+
+export type RuleFigure = {
+  /** The day on which the messages were sent, in UTC. */
+  day: string
+  /** Absent if no rule blocked them. */
+  ruleId?: string
+  ruleName?: string
+  /** Messages that were blocked. */
+  blocked: number
+  /** Those that a moderator approved. */
+  approved: number
+  /** Those that a moderator rejected. */
+  rejected: number
 }
 
 export type RuleFilter = {
@@ -2581,6 +2657,22 @@ export type RuleTestResult = {
     /** What was found, as rules read it. */
     text: string
   }[]
+}
+
+export type Sanction = {
+  id: string
+  /** The user whom it concerns. */
+  uid: string
+  kind: 'mute' | 'ban'
+  /** The group. Absent: the whole app. */
+  guid?: string
+  /** Time when it ends, in Unix seconds. Absent: when somebody lifts it. */
+  until?: number
+  reason: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
 }
 
 export type Scheduler = {
@@ -2699,6 +2791,7 @@ export type SendOutcome = {
       | 'ERR_BLOCKED_RECEIVER'
       | 'ERR_BLOCKED_SENDER'
       | 'ERR_PERMISSION_DENIED'
+      | 'ERR_USER_MUTED'
       | 'ERR_MESSAGE_ID_NOT_FOUND'
       | 'ERR_WRONG_MESSAGE_THREAD'
       | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
@@ -4137,6 +4230,136 @@ export type ReviewFlaggedMessageBody = {
   status: 'approved' | 'disapproved'
 }
 
+export type CreateSanctionBody = {
+  /** The user. */
+  uid: string
+  /** `mute`: the user reads, but writes nothing that others see. `ban`: the user can neither connect nor act; in a group, the user is removed from it and banned. */
+  kind: 'mute' | 'ban'
+  /** Only in this group. */
+  guid?: string | undefined
+  /** Time when it ends, in Unix seconds. Without it, it lasts until you lift it. */
+  until?: number | undefined
+  /** Why. The user sees it in the errors. */
+  reason: string
+}
+
+export type ListSanctionsAnswer = {
+  data: Sanction[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListSanctionsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a sanction. */
+  id?: string | undefined
+  /** Only sanctions of this user. */
+  uid?: string | undefined
+  /** `mute`: the user reads, but writes nothing that others see. `ban`: the user can neither connect nor act; in a group, the user is removed from it and banned. */
+  kind?: 'mute' | 'ban' | undefined
+  /** Only sanctions in this group. */
+  guid?: string | undefined
+}
+
+export type ListReviewItemsAnswer = {
+  data: ReviewItem[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListReviewItemsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of an item. */
+  id?: string | undefined
+  /** Only blocked or flagged messages, flagged users, or flagged groups. */
+  kind?: 'blocked' | 'flagged' | 'user' | 'group' | undefined
+  /** Only messages whose text contains this. */
+  searchKey?: string | undefined
+  /** Only items from this time on, in Unix seconds. */
+  from?: number | undefined
+  /** Only items before this time, in Unix seconds. */
+  to?: number | undefined
+  /** Only messages of this user, or this flagged user. */
+  sender?: string | undefined
+  /** Only messages to this user or group, or this flagged group. */
+  receiver?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
+}
+
+export type ListReviewItemFiguresQuery = {
+  /** First second; 30 days ago by default. */
+  from?: number | undefined
+  /** The second after the last one; now by default. */
+  to?: number | undefined
+}
+
+export type ClaimReviewItemBody = {
+  /** Who decides, for calls with an API key; `app` by default. Operators have the name of their account. */
+  moderator?: string | undefined
+  /** How long nobody else can decide. 0 gives the item back. */
+  seconds: number
+}
+
+export type DecideReviewItemBody = {
+  /** `approve`: the message is shown, and flags are dropped. `reject`: a blocked message stays blocked, a flagged one is hidden; flags of a user or group were right. `delete`: the message is deleted. */
+  decision: 'approve' | 'reject' | 'delete'
+  /** What happens to the sender, or to the flagged user. */
+  actions?:
+    | {
+        does: 'kick' | 'mute' | 'ban' | 'deactivate'
+        /** When a mute or ban ends, in Unix seconds. Without it, it stays. */
+        until?: number | undefined
+        /** Mutes or bans in the whole app, not only in the group of the message. Messages between two users have no group. */
+        everywhere?: boolean | undefined
+      }[]
+    | undefined
+  /** The reason of a mute or ban. */
+  reason?: string | undefined
+  /** A note for other moderators. */
+  note?: string | undefined
+  /** Who decides, for calls with an API key; `app` by default. Operators have the name of their account. */
+  moderator?: string | undefined
+}
+
+export type FlagUserBody = {
+  /** Id of a reason. */
+  reasonId: string
+  /** Anything that the user adds. */
+  remark?: string | undefined
+}
+
+export type FlagGroupBody = {
+  /** Id of a reason. */
+  reasonId: string
+  /** Anything that the user adds. */
+  remark?: string | undefined
+}
+
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
 
 export type SendThreadReplyToManyBody = NewMessage & {
@@ -4723,6 +4946,11 @@ export type ListEventsQuery = {
         | 'moderation.reason.created'
         | 'moderation.reason.updated'
         | 'moderation.reason.deleted'
+        | 'moderation.sanction.created'
+        | 'moderation.sanction.ended'
+        | 'moderation.decided'
+        | 'user.flagged'
+        | 'group.flagged'
         | 'user.created'
         | 'user.updated'
         | 'user.deactivated'
@@ -6197,6 +6425,14 @@ export class UsersMethods {
       options,
     )
   }
+
+  /** Flag a user. */
+  async flag(uid: string, body: FlagUserBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/flagged`, body },
+      options,
+    )
+  }
 }
 
 /** `client.authTokens` */
@@ -6489,6 +6725,14 @@ export class GroupsMethods {
   async transfer(guid: string, body: TransferGroupBody, options?: CallOptions): Promise<Group> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/groups/${segment(guid)}/owner`, body },
+      options,
+    )
+  }
+
+  /** Flag a group. */
+  async flag(guid: string, body: FlagGroupBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/flagged`, body },
       options,
     )
   }
@@ -7310,6 +7554,117 @@ export class FlaggedMessagesMethods {
   ): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'PATCH', path: `/v3/moderation/flagged-messages/${segment(id)}`, body },
+      options,
+    )
+  }
+}
+
+/** `client.sanctions` */
+export class SanctionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Mute or ban a user. */
+  async create(body: CreateSanctionBody, options?: CallOptions): Promise<Sanction> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/sanctions', body }, options)
+  }
+
+  /** List sanctions. */
+  async list(query?: ListSanctionsQuery, options?: CallOptions): Promise<ListSanctionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/sanctions', query },
+      options,
+    )
+  }
+
+  /** List sanctions (iterates over all pages). */
+  all(
+    query?: ListSanctionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Sanction, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Get a sanction. */
+  async get(sanctionId: string, options?: CallOptions): Promise<Sanction> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/sanctions/${segment(sanctionId)}` },
+      options,
+    )
+  }
+
+  /** Lift a sanction. */
+  async delete(sanctionId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/moderation/sanctions/${segment(sanctionId)}` },
+      options,
+    )
+  }
+}
+
+/** `client.reviewItems` */
+export class ReviewItemsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List what waits for a moderator. */
+  async list(query?: ListReviewItemsQuery, options?: CallOptions): Promise<ListReviewItemsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/moderation/queue', query }, options)
+  }
+
+  /** List what waits for a moderator (iterates over all pages). */
+  all(
+    query?: ListReviewItemsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ReviewItem, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Count blocked messages by rule and day. */
+  async listFigures(
+    query?: ListReviewItemFiguresQuery,
+    options?: CallOptions,
+  ): Promise<RuleFigure[]> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/moderation/queue/figures', query },
+      options,
+    )
+  }
+
+  /** Get an item with the messages around it. */
+  async get(itemId: string, options?: CallOptions): Promise<ReviewItemInContext> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/moderation/queue/${segment(itemId)}` },
+      options,
+    )
+  }
+
+  /** Claim an item. */
+  async claim(
+    itemId: string,
+    body: ClaimReviewItemBody,
+    options?: CallOptions,
+  ): Promise<ReviewClaim> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/moderation/queue/${segment(itemId)}/claim`, body },
+      options,
+    )
+  }
+
+  /** Decide about an item. */
+  async decide(
+    itemId: string,
+    body: DecideReviewItemBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/moderation/queue/${segment(itemId)}/decision`, body },
       options,
     )
   }
@@ -8468,6 +8823,8 @@ export class Operations {
   readonly checkedMessages: CheckedMessagesMethods
   readonly rulePreviews: RulePreviewsMethods
   readonly flaggedMessages: FlaggedMessagesMethods
+  readonly sanctions: SanctionsMethods
+  readonly reviewItems: ReviewItemsMethods
   readonly threads: ThreadsMethods
   readonly files: FilesMethods
   readonly conversations: ConversationsMethods
@@ -8505,6 +8862,8 @@ export class Operations {
     this.checkedMessages = new CheckedMessagesMethods(transport)
     this.rulePreviews = new RulePreviewsMethods(transport)
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
+    this.sanctions = new SanctionsMethods(transport)
+    this.reviewItems = new ReviewItemsMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.files = new FilesMethods(transport)
     this.conversations = new ConversationsMethods(transport)

@@ -191,8 +191,9 @@ begin
 end $$;
 
 CREATE FUNCTION public.add_review(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
   insert into reviews as r
     (app_no, message_id, rule_id, rule_name, revision_id, condition, found, actions, reason)
   values (p_app_no, p_id, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
@@ -202,8 +203,11 @@ CREATE FUNCTION public.add_review(p_app_no integer, p_id bigint, p_verdict jsonb
     rule_id = excluded.rule_id, rule_name = excluded.rule_name, revision_id = excluded.revision_id,
     condition = excluded.condition, found = excluded.found, actions = excluded.actions,
     reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
-    reviewed_at = null, decision = null
-$$;
+    reviewed_at = null, decision = null;
+  if p_verdict -> 'actions' ?| array['kickUser', 'banUser', 'blockUser', 'deactivateUser'] then
+    perform enqueue_rule_actions(p_app_no, p_id, p_verdict);
+  end if;
+end $$;
 
 CREATE FUNCTION public.add_search_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -596,7 +600,9 @@ begin
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
   if p_sender <> 'app_system' and v_scope is null then
-    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender
+      and (until is null or until > now()))
+    then
       perform refuse('ERR_BANNED_GROUPMEMBER');
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
@@ -1193,6 +1199,24 @@ begin
   end if;
   return v_id;
 end $$;
+
+CREATE FUNCTION public.enqueue_rule_actions(p_app_no integer, p_id bigint, p_verdict jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+  select enqueue_job(p_app_no, 'moderation.act', jsonb_build_object('uid', k.sender,
+    'reason', 'The rule "' || (p_verdict #>> '{rule,name}') || '" blocked a message.', 'actions', does.actions))
+  from held_messages k join conversations h on h.app_no = k.app_no and h.no = k.conversation
+    cross join lateral (select jsonb_agg(
+      case a.action
+        when 'kickUser' then jsonb_build_object('does', 'kick', 'guid', h.one)
+        when 'banUser' then jsonb_build_object('does', 'ban', 'guid', h.one)
+        when 'blockUser' then jsonb_build_object('does', 'block', 'by', receiver_of(as_message(k), h))
+        else '{"does": "deactivate"}' end order by a.nth) as actions
+      from jsonb_array_elements_text(p_verdict -> 'actions') with ordinality a (action, nth)
+      where case a.action when 'kickUser' then h.kind = 'group' when 'banUser' then h.kind = 'group'
+        when 'blockUser' then h.kind = 'user' and h.one <> h.other else a.action = 'deactivateUser' end) does
+  where k.app_no = p_app_no and k.id = p_id and k.sender <> 'app_system' and does.actions is not null
+$$;
 
 CREATE FUNCTION public.entity_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -2081,7 +2105,7 @@ begin
     where app_no = k.app_no and uid = k.sender and kind = 'group' and with_id = h.one and scope is not null)
   then
     return case when exists (select from bans
-      where app_no = k.app_no and guid = h.one and uid = k.sender)
+      where app_no = k.app_no and guid = h.one and uid = k.sender and (until is null or until > now()))
       then 'The sender was banned from the group.' else 'The sender is no longer a member of the group.' end;
   end if;
   return null;
@@ -2383,6 +2407,8 @@ CREATE TABLE public.reviews (
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     reviewed_at timestamp with time zone,
     decision text,
+    reviewed_by text,
+    note text,
     CONSTRAINT reviews_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text])))
 );
 
@@ -3178,6 +3204,12 @@ begin
     where app_no = p_app_no and kind = 'group' and with_id = p_guid limit p_limit - v_done));
   get diagnostics v_part = row_count;
   if v_done + v_part >= p_limit then return false; end if;
+  delete from subject_flags where app_no = p_app_no and kind = 'group' and subject = p_guid;
+  delete from sanctions where ctid = any (array(
+    select ctid from sanctions where app_no = p_app_no and guid = p_guid limit p_limit - v_done - v_part));
+  v_done := v_done + v_part;
+  get diagnostics v_part = row_count;
+  if v_done + v_part >= p_limit then return false; end if;
   delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
   return true;
 end $$;
@@ -3356,6 +3388,15 @@ begin
   if v_left <= 0 then return false; end if;
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from subject_flags where app_no = p_app_no and kind = 'user' and subject = p_uid;
+  delete from subject_flags where ctid = any (array(
+    select ctid from subject_flags where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from sanctions where ctid = any (array(
+    select ctid from sanctions where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   delete from auth_tokens where ctid = any (array(
@@ -3728,7 +3769,8 @@ CREATE TABLE public.bans (
     uid text NOT NULL COLLATE pg_catalog."C",
     scope text,
     joined_at timestamp with time zone,
-    banned_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    banned_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    until timestamp with time zone
 );
 
 CREATE TABLE public.blocks (
@@ -4185,6 +4227,13 @@ CREATE TABLE public.receipt_progress (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.review_claims (
+    app_no integer NOT NULL,
+    item_id bigint NOT NULL,
+    moderator text NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.revocations (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     app_no integer NOT NULL,
@@ -4211,6 +4260,19 @@ CREATE TABLE public.rule_previews (
     samples jsonb DEFAULT '[]'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     ended_at timestamp with time zone
+);
+
+CREATE TABLE public.sanctions (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    guid text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    until timestamp with time zone,
+    reason text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT sanctions_kind_check CHECK ((kind = ANY (ARRAY['mute'::text, 'ban'::text])))
 );
 
 CREATE TABLE public.saves (
@@ -4245,6 +4307,18 @@ CREATE TABLE public.search_segments (
     after_id bigint NOT NULL,
     messages integer NOT NULL,
     version integer DEFAULT 1 NOT NULL
+);
+
+CREATE TABLE public.subject_flags (
+    app_no integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    item_id bigint NOT NULL,
+    reason_id text NOT NULL,
+    remark text,
+    flagged_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT subject_flags_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
 );
 
 CREATE TABLE public.thread_users (
@@ -4585,6 +4659,9 @@ ALTER TABLE ONLY public.receipt_floors
 ALTER TABLE ONLY public.receipt_progress
     ADD CONSTRAINT receipt_progress_pkey PRIMARY KEY (app_no, kind);
 
+ALTER TABLE ONLY public.review_claims
+    ADD CONSTRAINT review_claims_pkey PRIMARY KEY (app_no, item_id);
+
 ALTER TABLE ONLY public.reviews
     ADD CONSTRAINT reviews_pkey PRIMARY KEY (app_no, message_id);
 
@@ -4593,6 +4670,9 @@ ALTER TABLE ONLY public.roles
 
 ALTER TABLE ONLY public.rule_previews
     ADD CONSTRAINT rule_previews_pkey PRIMARY KEY (app_no, id);
+
+ALTER TABLE ONLY public.sanctions
+    ADD CONSTRAINT sanctions_pkey PRIMARY KEY (app_no, id);
 
 ALTER TABLE ONLY public.saves
     ADD CONSTRAINT saves_pkey PRIMARY KEY (app_no, uid, message_id);
@@ -4608,6 +4688,9 @@ ALTER TABLE ONLY public.search_ids
 
 ALTER TABLE ONLY public.search_segments
     ADD CONSTRAINT search_segments_pkey PRIMARY KEY (app_no, upto_id);
+
+ALTER TABLE ONLY public.subject_flags
+    ADD CONSTRAINT subject_flags_pkey PRIMARY KEY (app_no, kind, subject, uid);
 
 ALTER TABLE ONLY public.thread_users
     ADD CONSTRAINT thread_users_pkey PRIMARY KEY (app_no, uid, parent_id);
@@ -4821,7 +4904,15 @@ CREATE INDEX revocations_at ON public.revocations USING btree (at);
 
 CREATE INDEX roles_special ON public.roles USING btree (app_no, role) WHERE ((removed_at IS NOT NULL) OR ((settings ->> 'sendMessagesTo'::text) = 'friendsOnly'::text));
 
+CREATE INDEX sanctions_group ON public.sanctions USING btree (app_no, guid) WHERE (guid <> ''::text);
+
+CREATE UNIQUE INDEX sanctions_once ON public.sanctions USING btree (app_no, uid, kind, guid);
+
 CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
+
+CREATE INDEX subject_flags_item ON public.subject_flags USING btree (app_no, item_id);
+
+CREATE INDEX subject_flags_user ON public.subject_flags USING btree (app_no, uid);
 
 CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
 

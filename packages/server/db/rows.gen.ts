@@ -163,6 +163,7 @@ export interface CellRows {
     scope: string | null
     joined_at: Date | null
     banned_at: Date
+    until: Date | null
   }
   blocks: {
     app_no: number
@@ -613,6 +614,12 @@ export interface CellRows {
     position: number
     ended: boolean
   }
+  review_claims: {
+    app_no: number
+    item_id: number
+    moderator: string
+    until: Date
+  }
   reviews: {
     app_no: number
     message_id: number
@@ -627,6 +634,8 @@ export interface CellRows {
     updated_at: Date
     reviewed_at: Date | null
     decision: string | null
+    reviewed_by: string | null
+    note: string | null
   }
   revocations: {
     at: Date
@@ -668,6 +677,17 @@ export interface CellRows {
     created_at: Date
     ended_at: Date | null
   }
+  sanctions: {
+    app_no: number
+    id: number
+    uid: string
+    kind: string
+    guid: string
+    until: Date | null
+    reason: string
+    created_at: Date
+    updated_at: Date
+  }
   saves: {
     app_no: number
     uid: string
@@ -704,6 +724,16 @@ export interface CellRows {
     stamp: number | null
     stamp_day: string | null
     since: string
+  }
+  subject_flags: {
+    app_no: number
+    kind: string
+    subject: string
+    uid: string
+    item_id: number
+    reason_id: string
+    remark: string | null
+    flagged_at: Date
   }
   thread_users: {
     app_no: number

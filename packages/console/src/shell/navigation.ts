@@ -31,6 +31,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
       { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
+      { name: 'Review', icon: 'check', to: '/apps/$appId/review', roles: MODERATORS },
       { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },
     ],
   },

@@ -7,7 +7,7 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
   grant select, insert, update, delete on apps to loquat_service;
   grant select, insert, update, delete on api_keys to loquat_service;
   grant select, insert, update, delete on auth_tokens to loquat_service;
@@ -35,7 +35,8 @@ begin
   grant select, insert, update, delete on gateways to loquat_service;
   grant select, insert, update, delete on presence to loquat_service;
   grant select, insert, update, delete on groups to loquat_service;
-  grant select, insert, delete on bans to loquat_service;
+  grant select, insert, update, delete on bans to loquat_service;
+  grant select, insert, update, delete on sanctions to loquat_service;
   grant select, insert, delete on former_members to loquat_service;
   grant select, insert, update, delete on conversations to loquat_service;
   grant select, insert, update, delete on inbox to loquat_service;
@@ -48,6 +49,8 @@ begin
   grant select, insert, update, delete on checked_messages to loquat_service;
   grant select, insert, update, delete on flags to loquat_service;
   grant select, insert, update, delete on reviews to loquat_service;
+  grant select, insert, update, delete on subject_flags to loquat_service;
+  grant select, insert, update, delete on review_claims to loquat_service;
   grant select, insert, update, delete on muids to loquat_service;
   grant select, insert, delete on gone_messages to loquat_service;
   grant select, insert, delete on uncounted to loquat_service;
@@ -96,7 +99,7 @@ do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
   grant select (app_no, app_id, settings, ceilings, created_at, archived_at, suspended_at, throttle, search_upto, special_roles, moderation) on apps to loquat_audit;
   grant select (app_no, name, scope, created_at) on api_keys to loquat_audit;
   grant select (app_no, uid, audit_id, created_at) on auth_tokens to loquat_audit;

@@ -1,6 +1,6 @@
 import type { KeywordList } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { Button } from '../../shared/button.tsx'
 import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
@@ -12,6 +12,7 @@ import { Status } from '../../shared/status.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
 const ALL = { limit: 100 }
+const MOST_BYTES = 1_048_576
 const CATEGORIES = { word: 'Words', pattern: 'Patterns (RE2)' }
 /** The only list of the service whose entries can change. */
 const WORDS = 'default-words'
@@ -154,6 +155,47 @@ function ListForm(props: { list?: KeywordList; entries: string[]; onDone: () => 
         value={text}
         onChange={setText}
       />
+      <CsvFile onText={setText} />
     </Form>
   )
 }
+
+/** Reads the entries of a CSV file into the form: the first column, one entry per line. */
+function CsvFile({ onText }: { onText: (text: string) => void }) {
+  const id = useId()
+  const [problem, setProblem] = useState('')
+  const read = async (file: File | undefined) => {
+    if (!file) return
+    if (file.size > MOST_BYTES) return setProblem('The file has more than 1 MB.')
+    setProblem('')
+    onText(firstColumn(await file.text()).join('\n'))
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id}>Or read a CSV file</label>
+      <input
+        id={id}
+        className="input"
+        type="file"
+        accept=".csv,.txt,text/csv,text/plain"
+        aria-describedby={`${id}hint`}
+        onChange={(event) => void read(event.target.files?.[0])}
+      />
+      <small id={`${id}hint`}>
+        {problem ||
+          'The first column, up to 1 MB. It replaces the entries above; nothing is saved yet.'}
+      </small>
+    </div>
+  )
+}
+
+/** Entries can be in quotes, with quotes doubled. */
+const firstColumn = (text: string) =>
+  text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .map((line) => {
+      const [, quoted, plain = ''] = /^\s*(?:"((?:[^"]|"")*)"|([^,;\t]*))/.exec(line) ?? []
+      return (quoted?.replaceAll('""', '"') ?? plain).trim()
+    })
+    .filter(Boolean)

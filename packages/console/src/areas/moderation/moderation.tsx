@@ -1,10 +1,12 @@
-/** Rules of moderation, keyword lists and reasons for flags. */
+/** Rules of moderation, keyword lists, reasons for flags, sanctions and figures. */
 import { getRouteApi } from '@tanstack/react-router'
 import { Page } from '../../shared/page.tsx'
 import { Tabs } from '../../shared/tabs.tsx'
+import { Figures } from './figures.tsx'
 import { KeywordLists } from './lists.tsx'
 import { Reasons } from './reasons.tsx'
 import { Rules } from './rules.tsx'
+import { Sanctions } from './sanctions.tsx'
 import { Tester } from './tester.tsx'
 import './moderation.css'
 
@@ -18,7 +20,7 @@ export function Moderation() {
       title="Moderation"
       description="Rules check every message before it is sent. Only its sender sees a message that a rule blocks."
     >
-      <Tester />
+      {['rules', 'lists'].includes(tab) && <Tester />}
       <Tabs
         label="Moderation"
         open={tab}
@@ -27,6 +29,8 @@ export function Moderation() {
           { id: 'rules', name: 'Rules', content: <Rules /> },
           { id: 'lists', name: 'Keyword lists', content: <KeywordLists /> },
           { id: 'reasons', name: 'Reasons', content: <Reasons /> },
+          { id: 'sanctions', name: 'Sanctions', content: <Sanctions /> },
+          { id: 'figures', name: 'Figures', content: <Figures /> },
         ]}
       />
     </Page>

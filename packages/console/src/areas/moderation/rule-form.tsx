@@ -57,6 +57,16 @@ const OF_GROUP = {
   createdAt: 'creation (Unix seconds)',
 }
 
+type Action = ModerationRule['action'][number]
+
+/** What a hit does besides blocking the message. */
+const ACTIONS: Partial<Record<Action, string>> = {
+  kickUser: 'Kick from the group',
+  banUser: 'Ban from the group',
+  blockUser: 'Let the receiver of a 1:1 message block the sender',
+  deactivateUser: 'Deactivate',
+}
+
 let lastKey = 0
 const newKey = () => ++lastKey
 
@@ -103,9 +113,10 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
   const [filters, setFilters] = useState<FilterDraft[]>(
     () => rule?.filters.map(filterDraftOf) ?? [],
   )
+  const [actions, setActions] = useState<Action[]>(rule?.action ?? ['blockMessage'])
   const known = lists.data?.data ?? []
   const conditions = drafts.flatMap((draft) => toCondition(draft, known))
-  const content = { name, enabled, conditions, filters: filters.map(toFilter) }
+  const content = { name, enabled, conditions, filters: filters.map(toFilter), action: actions }
   const save = useMutation({
     mutationFn: () =>
       rule ? moderationRules.update(rule.id, content) : moderationRules.create({ id, ...content }),
@@ -230,6 +241,19 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
           Add filter
         </Button>
       </div>
+      <h3>And do this to the sender</h3>
+      {(Object.entries(ACTIONS) as [Action, string][]).map(([action, label]) => (
+        <Check
+          key={action}
+          label={label}
+          checked={actions.includes(action)}
+          onChange={(checked) =>
+            setActions((all) =>
+              checked ? [...all, action] : all.filter((other) => other !== action),
+            )
+          }
+        />
+      ))}
       <Tester conditions={conditions} />
       <Preview rule={{ ...(rule && { id: rule.id }), conditions, filters: content.filters }} />
     </Form>

@@ -7,6 +7,7 @@ import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { Status } from '../../shared/status.tsx'
+import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { RuleForm } from './rule-form.tsx'
 
@@ -69,6 +70,9 @@ function RuleCard({ rule }: { rule: ModerationRule }) {
           <Button onPress={() => turn.mutate()}>{enabled ? 'Turn off' : 'Turn on'}</Button>
           {!rule.default && (
             <>
+              <Dialog wide title={`Revisions of ${name}`} trigger={<Button>Revisions</Button>}>
+                <Revisions rule={rule} />
+              </Dialog>
               <Dialog wide title={`Edit ${name}`} trigger={<Button>Edit</Button>}>
                 {(close) => <RuleForm rule={rule} onDone={close} />}
               </Dialog>
@@ -105,6 +109,45 @@ function RuleCard({ rule }: { rule: ModerationRule }) {
       </p>
       <Problem error={turn.error} />
     </li>
+  )
+}
+
+/** What the rule was, newest first. */
+function Revisions({ rule }: { rule: ModerationRule }) {
+  const appId = useAppId()
+  const revisions = useQuery({
+    queryKey: appKey(appId, 'moderation', 'revisions', rule.id),
+    queryFn: () => manage.app(appId).moderationRules.listRevisions(rule.id, ALL),
+  })
+  return (
+    <div className="stack">
+      {revisions.isPending && <Skeleton lines={4} />}
+      <Problem error={revisions.error} retry={revisions.refetch} />
+      <ol className="plain-list revisions">
+        {revisions.data?.data.map(
+          ({ revisionId, updatedAt, active, enabled, conditions, action }) => (
+            <li key={revisionId} className="panel rule-card">
+              <div className="row">
+                <code>{revisionId}</code>
+                <Status tone={enabled ? 'good' : 'plain'}>{enabled ? 'On' : 'Off'}</Status>
+                {active && <Status tone="info">Current</Status>}
+                <small className="row-end">
+                  <Time at={updatedAt} />
+                </small>
+              </div>
+              <ul className="plain-list">
+                {conditions.map(({ id, message }) => (
+                  <li key={id} dir="auto">
+                    {message}
+                  </li>
+                ))}
+              </ul>
+              <p className="soft">{action.map((one) => ACTIONS[one]).join(', ')}</p>
+            </li>
+          ),
+        )}
+      </ol>
+    </div>
   )
 }
 
