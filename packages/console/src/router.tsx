@@ -120,6 +120,12 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/checks',
+    staticData: { crumb: 'Message checks' },
+    component: lazyRouteComponent(() => import('./areas/moderation/checks.tsx'), 'Checks'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/webhooks',
     staticData: { crumb: 'Webhooks' },
     component: lazyRouteComponent(() => import('./areas/webhooks/webhooks.tsx'), 'Webhooks'),

@@ -141,6 +141,13 @@ const BLOCKS = {
   of: ({ by }: EventPayload<'user.blocked'>): Audience => ({ users: [by.uid] }),
 }
 
+const EDITOR = {
+  who: 'the user who edited the message',
+  of: ({ message }: EventPayload<'message.edit.disapproved'>): Audience => ({
+    users: [message.editedBy ?? message.sender],
+  }),
+}
+
 const UPLOADER = {
   who: "the uploader's own devices",
   of: ({ uid }: EventPayload<'file.ready'>): Audience | undefined =>
@@ -165,6 +172,10 @@ export const audiences: Audiences = {
   'moderation.keywords.created': NOBODY,
   'moderation.keywords.updated': NOBODY,
   'moderation.keywords.deleted': NOBODY,
+  'moderation.checks.updated': NOBODY,
+  'model.provider.created': NOBODY,
+  'model.provider.updated': NOBODY,
+  'model.provider.deleted': NOBODY,
   'moderation.reason.created': NOBODY,
   'moderation.reason.updated': NOBODY,
   'moderation.reason.deleted': NOBODY,
@@ -208,11 +219,13 @@ export const audiences: Audiences = {
   'message.sent': { who: BOTH, of: ({ message }) => ofMessage(message) },
   'message.held': SENDER,
   'message.moderated': SENDER,
+  'message.edit.disapproved': EDITOR,
   'message.restored': { who: BOTH, of: ({ message }) => ofMessage(message) },
   'message.flagged': NOBODY,
   'message.unflagged': NOBODY,
   'moderation.approved': NOBODY,
   'moderation.blocked': NOBODY,
+  'moderation.failed': NOBODY,
   'moderation.manual.approved': NOBODY,
   'moderation.manual.rejected': NOBODY,
   // Devices see the mention in the message itself.

@@ -231,6 +231,18 @@ export const errors = {
     message: 'There is no such push token.',
     when: 'The user has no push token with the value in the path.',
   },
+  ERR_MODEL_PROVIDER_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no provider "{id}".',
+    when: 'The app has no provider of models with this id.',
+  },
+  ERR_MODEL_PROVIDER_IN_USE: {
+    status: 400,
+    retry: false,
+    message: 'The provider "{id}" is used for {use}.',
+    when: 'The settings of checks refer to the provider of models.',
+  },
   ERR_REASON_NOT_FOUND: {
     status: 404,
     retry: false,

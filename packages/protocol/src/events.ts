@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import {
+  CheckFailure,
   FileRecord,
   GroupRecord,
   MemberActionRecord,
@@ -48,6 +49,9 @@ const OneKeywordList = Type.Object({
     category: Type.String(),
     revisionId: Type.String(),
   }),
+})
+const OneProvider = Type.Object({
+  provider: Type.Object({ id: Type.String(), name: Type.String(), url: Type.String() }),
 })
 const OneReason = Type.Object({ reason: Type.Object({ id: Type.String(), name: Type.String() }) })
 const OneSanction = Type.Object({ sanction: SanctionRecord })
@@ -260,6 +264,13 @@ export const events = {
     summary: 'A keyword list was deleted.',
     payload: OneKeywordList,
   },
+  'moderation.checks.updated': {
+    summary: 'The settings of slow checks changed.',
+    payload: Type.Object({ settings: Type.Record(Type.String(), Type.Unknown()) }),
+  },
+  'model.provider.created': { summary: 'A provider of models was added.', payload: OneProvider },
+  'model.provider.updated': { summary: 'A provider of models changed.', payload: OneProvider },
+  'model.provider.deleted': { summary: 'A provider of models was deleted.', payload: OneProvider },
   'moderation.reason.created': { summary: 'A reason for flags was created.', payload: OneReason },
   'moderation.reason.updated': { summary: 'A reason for flags changed.', payload: OneReason },
   'moderation.reason.deleted': { summary: 'A reason for flags was deleted.', payload: OneReason },
@@ -405,6 +416,11 @@ export const events = {
       'It was decided about a held message. `data.moderation.status` is `approved` or `disapproved`.',
     payload: OneMessage,
   },
+  'message.edit.disapproved': {
+    summary:
+      'An edit that waited for checks was disapproved, and the message stays as it is. `message` shows what it would have become.',
+    payload: OneMessage,
+  },
   'message.restored': {
     summary:
       'A message that was disapproved after everyone saw it, and looked deleted, is shown again.',
@@ -433,6 +449,20 @@ export const events = {
     summary: 'A rule of the app disapproved a message.',
     trigger: 'moderation_engine_blocked',
     payload: Moderated,
+  },
+  'moderation.failed': {
+    summary:
+      'Checks of a message failed, and it was decided without them. Neither `moderation_engine_approved` nor `moderation_engine_blocked` follows.',
+    trigger: 'moderation_engine_failed',
+    payload: Type.Object({
+      resource: Type.Object(MessageRecord.properties, { description: 'The message.' }),
+      contentType: Type.String({ description: 'The type of the message.' }),
+      outcome: Type.Enum(['approved', 'disapproved']),
+      completedAt: Type.Integer({ description: 'Unix seconds.' }),
+      failures: Type.Array(CheckFailure, {
+        description: 'Every attempt that failed. None if checks could not run before the deadline.',
+      }),
+    }),
   },
   'moderation.manual.approved': {
     summary: 'A moderator approved a disapproved message.',

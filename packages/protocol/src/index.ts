@@ -34,6 +34,8 @@ export {
 export { documentedRecords } from './messages.ts'
 export {
   ByName,
+  CheckFailure,
+  CheckFault,
   FileRecord,
   FoundCondition,
   GROUP_TYPES,

@@ -244,6 +244,39 @@ export const ReviewRecord = Type.Object(
 export type ReviewRecord = Static<typeof ReviewRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>
 
+const fault = {
+  timeoutMs: Type.Integer({ description: 'How long the check may take.' }),
+  category: Type.String({
+    description:
+      'Why it failed: `timeout`, `connection`, `forbidden_target`, `invalid_response`, `not_configured`, or a class of status such as `http_5xx`.',
+  }),
+  errorMessage: Type.String(),
+  httpStatus: Type.Optional(Type.Integer()),
+  responseBody: Type.Optional(Type.String({ description: 'The beginning of the response.' })),
+  responseBodyTruncated: Type.Optional(Type.Boolean()),
+}
+
+/** Why a check of a message failed. */
+export const CheckFault = Type.Object(fault, {
+  additionalProperties: false,
+  'x-component': 'CheckFault',
+})
+export type CheckFault = Static<typeof CheckFault>
+
+/** The same with its time and what was asked, as webhooks get it. */
+export const CheckFailure = Type.Object({
+  ...fault,
+  failedAt: Seconds('Time of the failure, in Unix seconds.'),
+  context: Type.Object({
+    engine: Type.String({ description: 'The category of the condition.' }),
+    setting: Type.Object({ onFailure: Type.String(), contextMessages: Type.Integer() }),
+    rule: Type.Object({ id: Type.String(), name: Type.String(), revisionId: Type.String() }),
+    condition: Type.Integer({ description: 'Place of the condition in the rule, from 1.' }),
+    request: Type.Object({ url: Type.Optional(Type.String()) }),
+  }),
+})
+export type CheckFailure = Static<typeof CheckFailure>
+
 /** A mute or ban, as answers and events show it. */
 export const SanctionRecord = Type.Object(
   {

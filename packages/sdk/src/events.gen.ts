@@ -4,6 +4,7 @@ import type {
   MemberAction,
   Message,
   MessageAction,
+  Receipt,
   Role,
   Sanction,
   StoredFile,
@@ -162,6 +163,34 @@ export interface EventPayloads {
       name: string
       category: string
       revisionId: string
+    }
+  }
+  /** The settings of slow checks changed. */
+  'moderation.checks.updated': {
+    settings: Record<string, unknown>
+  }
+  /** A provider of models was added. */
+  'model.provider.created': {
+    provider: {
+      id: string
+      name: string
+      url: string
+    }
+  }
+  /** A provider of models changed. */
+  'model.provider.updated': {
+    provider: {
+      id: string
+      name: string
+      url: string
+    }
+  }
+  /** A provider of models was deleted. */
+  'model.provider.deleted': {
+    provider: {
+      id: string
+      name: string
+      url: string
     }
   }
   /** A reason for flags was created. */
@@ -457,6 +486,10 @@ export interface EventPayloads {
   'message.moderated': {
     message: Message
   }
+  /** An edit that waited for checks was disapproved, and the message stays as it is. `message` shows what it would have become. */
+  'message.edit.disapproved': {
+    message: Message
+  }
   /** A message that was disapproved after everyone saw it, and looked deleted, is shown again. */
   'message.restored': {
     message: Message
@@ -483,6 +516,185 @@ export interface EventPayloads {
     message: Message
     /** Why the message was disapproved. */
     moderation: Review[]
+  }
+  /** Checks of a message failed, and it was decided without them. Neither `moderation_engine_approved` nor `moderation_engine_blocked` follows. */
+  'moderation.failed': {
+    /** The message. */
+    resource: {
+      /** Message id. Ids increase within a conversation. */
+      id: string
+      /** Id chosen by the sender. */
+      muid?: string
+      conversationId: string
+      /** UID of the sender, or `app_system` if the app sent it. */
+      sender: string
+      receiverType: 'user' | 'group'
+      /** UID or GUID. */
+      receiver: string
+      /** `message`, `custom`, `interactive` or `action`. */
+      category: string
+      type: string
+      /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+      data: Record<string, unknown>
+      /** Id of the parent message, if this is a reply. */
+      parentId?: string
+      /** The quoted message. */
+      quotedMessageId?: string
+      tags?: string[]
+      /** Time of sending, in Unix seconds. */
+      sentAt: number
+      /** Time of the last change, in Unix seconds. */
+      updatedAt: number
+      /** Time of the last edit, in Unix seconds. */
+      editedAt?: number
+      editedBy?: string
+      /** Time of deletion, in Unix seconds. */
+      deletedAt?: number
+      deletedBy?: string
+      /** Time when the other user received it, in Unix seconds. */
+      deliveredAt?: number
+      /** Time when the other user read it, in Unix seconds. */
+      readAt?: number
+      /** Time when it was pinned, in Unix seconds. */
+      pinnedAt?: number
+      /** UID of the user who pinned it, or `app_system` if the app did. */
+      pinnedBy?: string
+      /** Time when the viewer saved it, in Unix seconds. */
+      savedAt?: number
+      receipts?: {
+        data: Receipt[]
+      }
+      /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
+      quotedMessage?: {
+        id: string
+        /** Id chosen by the sender. */
+        muid?: string
+        conversationId?: string
+        /** UID of the sender, or `app_system` if the app sent it. */
+        sender?: string
+        receiverType?: 'user' | 'group'
+        /** UID or GUID. */
+        receiver?: string
+        /** `message`, `custom`, `interactive` or `action`. */
+        category?: string
+        type?: string
+        /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+        data?: Record<string, unknown>
+        /** Id of the parent message, if this is a reply. */
+        parentId?: string
+        /** The quoted message. */
+        quotedMessageId?: string
+        tags?: string[]
+        /** Time of sending, in Unix seconds. */
+        sentAt?: number
+        /** Time of the last change, in Unix seconds. */
+        updatedAt?: number
+        /** Time of the last edit, in Unix seconds. */
+        editedAt?: number
+        editedBy?: string
+        /** Time of deletion, in Unix seconds. */
+        deletedAt?: number
+        deletedBy?: string
+        /** Time when the other user received it, in Unix seconds. */
+        deliveredAt?: number
+        /** Time when the other user read it, in Unix seconds. */
+        readAt?: number
+        /** Time when it was pinned, in Unix seconds. */
+        pinnedAt?: number
+        /** UID of the user who pinned it, or `app_system` if the app did. */
+        pinnedBy?: string
+        /** Time when the viewer saved it, in Unix seconds. */
+        savedAt?: number
+        receipts?: {
+          data: Receipt[]
+        }
+      }
+      /** Number of replies in its thread. */
+      replyCount?: number
+      /** The newest reply, unless it was deleted. */
+      lastReply?: {
+        /** Message id. Ids increase within a conversation. */
+        id: string
+        /** Id chosen by the sender. */
+        muid?: string
+        conversationId: string
+        /** UID of the sender, or `app_system` if the app sent it. */
+        sender: string
+        receiverType: 'user' | 'group'
+        /** UID or GUID. */
+        receiver: string
+        /** `message`, `custom`, `interactive` or `action`. */
+        category: string
+        type: string
+        /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
+        data: Record<string, unknown>
+        /** Id of the parent message, if this is a reply. */
+        parentId?: string
+        /** The quoted message. */
+        quotedMessageId?: string
+        tags?: string[]
+        /** Time of sending, in Unix seconds. */
+        sentAt: number
+        /** Time of the last change, in Unix seconds. */
+        updatedAt: number
+        /** Time of the last edit, in Unix seconds. */
+        editedAt?: number
+        editedBy?: string
+        /** Time of deletion, in Unix seconds. */
+        deletedAt?: number
+        deletedBy?: string
+        /** Time when the other user received it, in Unix seconds. */
+        deliveredAt?: number
+        /** Time when the other user read it, in Unix seconds. */
+        readAt?: number
+        /** Time when it was pinned, in Unix seconds. */
+        pinnedAt?: number
+        /** UID of the user who pinned it, or `app_system` if the app did. */
+        pinnedBy?: string
+        /** Time when the viewer saved it, in Unix seconds. */
+        savedAt?: number
+        receipts?: {
+          data: Receipt[]
+        }
+      }
+    }
+    /** The type of the message. */
+    contentType: string
+    outcome: 'approved' | 'disapproved'
+    /** Unix seconds. */
+    completedAt: number
+    /** Every attempt that failed. None if checks could not run before the deadline. */
+    failures: {
+      /** How long the check may take. */
+      timeoutMs: number
+      /** Why it failed: `timeout`, `connection`, `forbidden_target`, `invalid_response`, `not_configured`, or a class of status such as `http_5xx`. */
+      category: string
+      errorMessage: string
+      httpStatus?: number
+      /** The beginning of the response. */
+      responseBody?: string
+      responseBodyTruncated?: boolean
+      /** Time of the failure, in Unix seconds. */
+      failedAt: number
+      context: {
+        /** The category of the condition. */
+        engine: string
+        setting: {
+          onFailure: string
+          contextMessages: number
+        }
+        rule: {
+          id: string
+          name: string
+          revisionId: string
+        }
+        /** Place of the condition in the rule, from 1. */
+        condition: number
+        request: {
+          url?: string
+        }
+      }
+    }[]
   }
   /** A moderator approved a disapproved message. */
   'moderation.manual.approved': {

@@ -208,6 +208,72 @@ export type CardMessage = {
   }
 }
 
+export type CheckFault = {
+  /** How long the check may take. */
+  timeoutMs: number
+  /** Why it failed: `timeout`, `connection`, `forbidden_target`, `invalid_response`, `not_configured`, or a class of status such as `http_5xx`. */
+  category: string
+  errorMessage: string
+  httpStatus?: number
+  /** The beginning of the response. */
+  responseBody?: string
+  responseBodyTruncated?: boolean
+}
+
+export type CheckSecret = {
+  /** Secret that signs each request as described by Standard Webhooks: `whsec_` and base64. It is not shown again. */
+  secret: string
+  /** Until this time, in Unix seconds, requests are signed with the previous secret too. */
+  oldSecretUntil?: number
+}
+
+export type CheckSettings = {
+  /** URL of your own check, for conditions of the category `custom-api`. It must use `https://` and a public address. */
+  url?: string
+  /** Whether to send `username` and `password` as basic authentication. */
+  basicAuthEnabled: boolean
+  username?: string
+  /** Whether requests to your check are signed. */
+  signed: boolean
+  /** How long a check waits for an answer. Default: 2,000 milliseconds. */
+  timeoutMs: number
+  /** How many earlier messages of the conversation your check gets. Default: 0. */
+  contextMessages: number
+  /** What becomes of a message whose checks fail, unless the condition says it. Default: `disapproved`. */
+  onFailure: 'approved' | 'disapproved'
+  /** When the checks of a message have failed at the latest, even if they could not run. Default: 60 seconds. */
+  deadlineSeconds: number
+  /** The model for conditions of the category `toxicity`. */
+  classifier?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+  /** The model for conditions of the category `sentence-similarity`. */
+  embeddings?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+  /** The model for conditions of the category `prompt`. */
+  prompts?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+}
+
+export type CheckTestResult = {
+  /** Whether the condition applies. */
+  hit: boolean
+  /** Why, as moderators would see it. */
+  found?: string
+  failure?: CheckFault
+}
+
 /** Creates the group if there is no such group yet. */
 export type CheckedGroup = {
   /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
@@ -999,12 +1065,14 @@ export type KeywordList = {
   id: string
   name: string
   description?: string
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category: 'word' | 'pattern'
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category: 'word' | 'pattern' | 'sentence-similarity'
   /** Whether the entries came from a file. */
   isCSV: boolean
   /** The entries. Lists of lists leave them out. */
   searchTerms?: string[]
+  /** The entries of a list of sentences. */
+  disallowedSentences?: string[]
   /** Number of entries. */
   termsCount: number
   /** Ends with a number that grows with each change. */
@@ -1317,10 +1385,12 @@ export type NewKeywordList = {
   name: string
   /** What the list is for. */
   description?: string | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category: 'word' | 'pattern'
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category: 'word' | 'pattern' | 'sentence-similarity'
   /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
   searchTerms?: string | string[] | undefined
+  /** The sentences of a list of the category `sentence-similarity`: up to 500, of up to 500 characters each. */
+  disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
 }
@@ -1344,17 +1414,21 @@ export type NewModerationRule = {
 
 export type NewRuleCondition = {
   entity?: 'message' | undefined
-  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
-  operand?: 'text' | 'custom' | undefined
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. `image` and `video`: attachments, of slow conditions only. */
+  operand?: 'text' | 'custom' | 'image' | 'video' | undefined
   operator?: 'contains' | 'equals' | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
-  category: 'word' | 'pattern'
+  /** `word` and `pattern`: whole words, or regular expressions in the syntax of RE2; case never matters. The others are slow: the message is `pending` until another service has answered. `custom-api` asks your own check, `toxicity` a classifier, `prompt` a chat model, and `sentence-similarity` compares the meaning with that of sentences. */
+  category: 'word' | 'pattern' | 'custom-api' | 'toxicity' | 'sentence-similarity' | 'prompt'
   /** Whether `value` names keyword lists. */
   isKeywordReferencePresent?: boolean | undefined
   /** The same: answers spell it this way. */
   isKeywordsReferencePresent?: boolean | undefined
-  /** Words, patterns or ids of keyword lists; any of them is a hit. */
-  value: string | string[]
+  /** Words, patterns or ids of keyword lists; any of them is a hit. Of `toxicity`: formulas such as `insult_greaterThan_80`. Of `sentence-similarity`: sentences or ids of lists. Of `prompt`: what a message must not be. `custom-api` has none. */
+  value?: string | string[] | undefined
+  /** Of `sentence-similarity`: how alike is a hit. Default: 0.8. */
+  similarityValue?: number | undefined
+  /** Of slow conditions: what becomes of the message if the check fails. Default: as the settings of checks say. */
+  onFailure?: 'approved' | 'disapproved' | undefined
 }
 
 export type NewRuleFilter = {
@@ -1540,14 +1614,18 @@ export type RuleCondition = {
   /** Place of the condition in the rule. */
   id: number
   entity: 'message'
-  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
-  operand: 'text' | 'custom'
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. `image` and `video`: attachments, of slow conditions only. */
+  operand: 'text' | 'custom' | 'image' | 'video'
   operator: 'contains' | 'equals'
-  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
-  category: 'word' | 'pattern'
+  /** `word` and `pattern`: whole words, or regular expressions in the syntax of RE2; case never matters. The others are slow: the message is `pending` until another service has answered. `custom-api` asks your own check, `toxicity` a classifier, `prompt` a chat model, and `sentence-similarity` compares the meaning with that of sentences. */
+  category: 'word' | 'pattern' | 'custom-api' | 'toxicity' | 'sentence-similarity' | 'prompt'
   isKeywordsReferencePresent: boolean
   isMediaPresent: boolean
   value: string[]
+  /** Of `sentence-similarity`: how alike is a hit. Default: 0.8. */
+  similarityValue?: number
+  /** Of slow conditions: what becomes of the message if the check fails. Default: as the settings of checks say. */
+  onFailure?: 'approved' | 'disapproved'
   /** The condition in words. */
   message: string
 }
@@ -2207,10 +2285,12 @@ export type UpdateKeywordListBody = {
   name?: string | undefined
   /** What the list is for. */
   description?: string | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category?: 'word' | 'pattern' | undefined
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category?: 'word' | 'pattern' | 'sentence-similarity' | undefined
   /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
   searchTerms?: string | string[] | undefined
+  /** The sentences of a list of the category `sentence-similarity`: up to 500, of up to 500 characters each. */
+  disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
 }
@@ -2442,6 +2522,61 @@ export type DecideReviewItemBody = {
   note?: string | undefined
   /** Who decides, for calls with an API key; `app` by default. Operators have the name of their account. */
   moderator?: string | undefined
+}
+
+export type UpdateCheckSettingsBody = {
+  /** URL of your own check, for conditions of the category `custom-api`. It must use `https://` and a public address. */
+  url?: string | null | undefined
+  /** Whether to send `username` and `password` as basic authentication. */
+  basicAuthEnabled?: boolean | undefined
+  username?: string | null | undefined
+  /** It is never returned. */
+  password?: string | null | undefined
+  /** How long a check waits for an answer. Default: 2,000 milliseconds. */
+  timeoutMs?: number | undefined
+  /** How many earlier messages of the conversation your check gets. Default: 0. */
+  contextMessages?: number | undefined
+  /** What becomes of a message whose checks fail, unless the condition says it. Default: `disapproved`. */
+  onFailure?: 'approved' | 'disapproved' | undefined
+  /** When the checks of a message have failed at the latest, even if they could not run. Default: 60 seconds. */
+  deadlineSeconds?: number | undefined
+  /** The model for conditions of the category `toxicity`. */
+  classifier?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+  /** The model for conditions of the category `sentence-similarity`. */
+  embeddings?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+  /** The model for conditions of the category `prompt`. */
+  prompts?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+}
+
+export type TestCheckBody = {
+  condition: NewRuleCondition
+  text?: string | undefined
+  /** Of an image or video, for such a condition. */
+  attachmentUrl?: string | undefined
 }
 
 export type CreateOperatorBody = {
@@ -3442,6 +3577,51 @@ export class ReviewItemsMethods {
   }
 }
 
+/** `client.moderationChecks` */
+export class ModerationChecksMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the settings of checks. */
+  async getSettings(appId: string, options?: CallOptions): Promise<CheckSettings> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/checks` },
+      options,
+    )
+  }
+
+  /** Change the settings of checks. */
+  async updateSettings(
+    appId: string,
+    body: UpdateCheckSettingsBody,
+    options?: CallOptions,
+  ): Promise<CheckSettings> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/apps/${segment(appId)}/moderation/checks`, body },
+      options,
+    )
+  }
+
+  /** Create or replace the secret that signs requests to your check. */
+  async rotateSecret(appId: string, options?: CallOptions): Promise<CheckSecret> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/checks/secret` },
+      options,
+    )
+  }
+
+  /** Ask a service about a text or an attachment. */
+  async test(appId: string, body: TestCheckBody, options?: CallOptions): Promise<CheckTestResult> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/checks/test`, body },
+      options,
+    )
+  }
+}
+
 /** `client.operators` */
 export class OperatorsMethods {
   readonly #transport: Transport
@@ -3903,6 +4083,7 @@ export class ManagementOperations {
   readonly flaggedMessages: FlaggedMessagesMethods
   readonly sanctions: SanctionsMethods
   readonly reviewItems: ReviewItemsMethods
+  readonly moderationChecks: ModerationChecksMethods
   readonly operators: OperatorsMethods
   readonly invitations: InvitationsMethods
   readonly sessions: SessionsMethods
@@ -3927,6 +4108,7 @@ export class ManagementOperations {
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.sanctions = new SanctionsMethods(transport)
     this.reviewItems = new ReviewItemsMethods(transport)
+    this.moderationChecks = new ModerationChecksMethods(transport)
     this.operators = new OperatorsMethods(transport)
     this.invitations = new InvitationsMethods(transport)
     this.sessions = new SessionsMethods(transport)

@@ -238,6 +238,72 @@ export type CardMessage = {
   }
 }
 
+export type CheckFault = {
+  /** How long the check may take. */
+  timeoutMs: number
+  /** Why it failed: `timeout`, `connection`, `forbidden_target`, `invalid_response`, `not_configured`, or a class of status such as `http_5xx`. */
+  category: string
+  errorMessage: string
+  httpStatus?: number
+  /** The beginning of the response. */
+  responseBody?: string
+  responseBodyTruncated?: boolean
+}
+
+export type CheckSecret = {
+  /** Secret that signs each request as described by Standard Webhooks: `whsec_` and base64. It is not shown again. */
+  secret: string
+  /** Until this time, in Unix seconds, requests are signed with the previous secret too. */
+  oldSecretUntil?: number
+}
+
+export type CheckSettings = {
+  /** URL of your own check, for conditions of the category `custom-api`. It must use `https://` and a public address. */
+  url?: string
+  /** Whether to send `username` and `password` as basic authentication. */
+  basicAuthEnabled: boolean
+  username?: string
+  /** Whether requests to your check are signed. */
+  signed: boolean
+  /** How long a check waits for an answer. Default: 2,000 milliseconds. */
+  timeoutMs: number
+  /** How many earlier messages of the conversation your check gets. Default: 0. */
+  contextMessages: number
+  /** What becomes of a message whose checks fail, unless the condition says it. Default: `disapproved`. */
+  onFailure: 'approved' | 'disapproved'
+  /** When the checks of a message have failed at the latest, even if they could not run. Default: 60 seconds. */
+  deadlineSeconds: number
+  /** The model for conditions of the category `toxicity`. */
+  classifier?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+  /** The model for conditions of the category `sentence-similarity`. */
+  embeddings?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+  /** The model for conditions of the category `prompt`. */
+  prompts?: {
+    /** Id of a provider of models. */
+    providerId: string
+    /** Name of the model. */
+    model: string
+  }
+}
+
+export type CheckTestResult = {
+  /** Whether the condition applies. */
+  hit: boolean
+  /** Why, as moderators would see it. */
+  found?: string
+  failure?: CheckFault
+}
+
 /** Creates the group if there is no such group yet. */
 export type CheckedGroup = {
   /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
@@ -1297,12 +1363,14 @@ export type KeywordList = {
   id: string
   name: string
   description?: string
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category: 'word' | 'pattern'
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category: 'word' | 'pattern' | 'sentence-similarity'
   /** Whether the entries came from a file. */
   isCSV: boolean
   /** The entries. Lists of lists leave them out. */
   searchTerms?: string[]
+  /** The entries of a list of sentences. */
+  disallowedSentences?: string[]
   /** Number of entries. */
   termsCount: number
   /** Ends with a number that grows with each change. */
@@ -1642,6 +1710,18 @@ export type MessageStats = {
   }[]
 }
 
+export type ModelProvider = {
+  id: string
+  name: string
+  url: string
+  /** Whether a key is stored. */
+  hasKey: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
 export type ModerationRule = {
   id: string
   name: string
@@ -1889,10 +1969,12 @@ export type NewKeywordList = {
   name: string
   /** What the list is for. */
   description?: string | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category: 'word' | 'pattern'
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category: 'word' | 'pattern' | 'sentence-similarity'
   /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
   searchTerms?: string | string[] | undefined
+  /** The sentences of a list of the category `sentence-similarity`: up to 500, of up to 500 characters each. */
+  disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
 }
@@ -1930,6 +2012,17 @@ export type NewMediaMessage = {
 /** A new message: text, media, custom or interactive. */
 export type NewMessage = NewTextMessage | NewMediaMessage | NewCustomMessage | NewInteractiveMessage
 
+export type NewModelProvider = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** Display name. */
+  name: string
+  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
+  url: string
+  /** API key, sent as a bearer token. It is never returned. */
+  key?: string | undefined
+}
+
 export type NewModerationRule = {
   /** Id of your choice. Converted to lower case; it can't be changed later. */
   id: string
@@ -1949,17 +2042,21 @@ export type NewModerationRule = {
 
 export type NewRuleCondition = {
   entity?: 'message' | undefined
-  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
-  operand?: 'text' | 'custom' | undefined
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. `image` and `video`: attachments, of slow conditions only. */
+  operand?: 'text' | 'custom' | 'image' | 'video' | undefined
   operator?: 'contains' | 'equals' | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
-  category: 'word' | 'pattern'
+  /** `word` and `pattern`: whole words, or regular expressions in the syntax of RE2; case never matters. The others are slow: the message is `pending` until another service has answered. `custom-api` asks your own check, `toxicity` a classifier, `prompt` a chat model, and `sentence-similarity` compares the meaning with that of sentences. */
+  category: 'word' | 'pattern' | 'custom-api' | 'toxicity' | 'sentence-similarity' | 'prompt'
   /** Whether `value` names keyword lists. */
   isKeywordReferencePresent?: boolean | undefined
   /** The same: answers spell it this way. */
   isKeywordsReferencePresent?: boolean | undefined
-  /** Words, patterns or ids of keyword lists; any of them is a hit. */
-  value: string | string[]
+  /** Words, patterns or ids of keyword lists; any of them is a hit. Of `toxicity`: formulas such as `insult_greaterThan_80`. Of `sentence-similarity`: sentences or ids of lists. Of `prompt`: what a message must not be. `custom-api` has none. */
+  value?: string | string[] | undefined
+  /** Of `sentence-similarity`: how alike is a hit. Default: 0.8. */
+  similarityValue?: number | undefined
+  /** Of slow conditions: what becomes of the message if the check fails. Default: as the settings of checks say. */
+  onFailure?: 'approved' | 'disapproved' | undefined
 }
 
 export type NewRuleFilter = {
@@ -2562,14 +2659,18 @@ export type RuleCondition = {
   /** Place of the condition in the rule. */
   id: number
   entity: 'message'
-  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
-  operand: 'text' | 'custom'
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. `image` and `video`: attachments, of slow conditions only. */
+  operand: 'text' | 'custom' | 'image' | 'video'
   operator: 'contains' | 'equals'
-  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
-  category: 'word' | 'pattern'
+  /** `word` and `pattern`: whole words, or regular expressions in the syntax of RE2; case never matters. The others are slow: the message is `pending` until another service has answered. `custom-api` asks your own check, `toxicity` a classifier, `prompt` a chat model, and `sentence-similarity` compares the meaning with that of sentences. */
+  category: 'word' | 'pattern' | 'custom-api' | 'toxicity' | 'sentence-similarity' | 'prompt'
   isKeywordsReferencePresent: boolean
   isMediaPresent: boolean
   value: string[]
+  /** Of `sentence-similarity`: how alike is a hit. Default: 0.8. */
+  similarityValue?: number
+  /** Of slow conditions: what becomes of the message if the check fails. Default: as the settings of checks say. */
+  onFailure?: 'approved' | 'disapproved'
   /** The condition in words. */
   message: string
 }
@@ -4102,10 +4203,12 @@ export type UpdateKeywordListBody = {
   name?: string | undefined
   /** What the list is for. */
   description?: string | undefined
-  /** Whole words, or regular expressions in the syntax of RE2. */
-  category?: 'word' | 'pattern' | undefined
+  /** Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared. */
+  category?: 'word' | 'pattern' | 'sentence-similarity' | undefined
   /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
   searchTerms?: string | string[] | undefined
+  /** The sentences of a list of the category `sentence-similarity`: up to 500, of up to 500 characters each. */
+  disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
 }
@@ -4358,6 +4461,87 @@ export type FlagGroupBody = {
   reasonId: string
   /** Anything that the user adds. */
   remark?: string | undefined
+}
+
+export type UpdateCheckSettingsBody = {
+  /** URL of your own check, for conditions of the category `custom-api`. It must use `https://` and a public address. */
+  url?: string | null | undefined
+  /** Whether to send `username` and `password` as basic authentication. */
+  basicAuthEnabled?: boolean | undefined
+  username?: string | null | undefined
+  /** It is never returned. */
+  password?: string | null | undefined
+  /** How long a check waits for an answer. Default: 2,000 milliseconds. */
+  timeoutMs?: number | undefined
+  /** How many earlier messages of the conversation your check gets. Default: 0. */
+  contextMessages?: number | undefined
+  /** What becomes of a message whose checks fail, unless the condition says it. Default: `disapproved`. */
+  onFailure?: 'approved' | 'disapproved' | undefined
+  /** When the checks of a message have failed at the latest, even if they could not run. Default: 60 seconds. */
+  deadlineSeconds?: number | undefined
+  /** The model for conditions of the category `toxicity`. */
+  classifier?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+  /** The model for conditions of the category `sentence-similarity`. */
+  embeddings?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+  /** The model for conditions of the category `prompt`. */
+  prompts?:
+    | {
+        /** Id of a provider of models. */
+        providerId: string
+        /** Name of the model. */
+        model: string
+      }
+    | null
+    | undefined
+}
+
+export type TestCheckBody = {
+  condition: NewRuleCondition
+  text?: string | undefined
+  /** Of an image or video, for such a condition. */
+  attachmentUrl?: string | undefined
+}
+
+export type CreateModelProviderBody = NewModelProvider
+
+export type ListModelProvidersAnswer = {
+  data: ModelProvider[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListModelProvidersQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateModelProviderBody = {
+  /** Display name. */
+  name?: string | undefined
+  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
+  url?: string | undefined
+  /** API key, sent as a bearer token. It is never returned. */
+  key?: string | null | undefined
 }
 
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
@@ -4943,6 +5127,10 @@ export type ListEventsQuery = {
         | 'moderation.keywords.created'
         | 'moderation.keywords.updated'
         | 'moderation.keywords.deleted'
+        | 'moderation.checks.updated'
+        | 'model.provider.created'
+        | 'model.provider.updated'
+        | 'model.provider.deleted'
         | 'moderation.reason.created'
         | 'moderation.reason.updated'
         | 'moderation.reason.deleted'
@@ -4978,11 +5166,13 @@ export type ListEventsQuery = {
         | 'message.sent'
         | 'message.held'
         | 'message.moderated'
+        | 'message.edit.disapproved'
         | 'message.restored'
         | 'message.flagged'
         | 'message.unflagged'
         | 'moderation.approved'
         | 'moderation.blocked'
+        | 'moderation.failed'
         | 'moderation.manual.approved'
         | 'moderation.manual.rejected'
         | 'user.mentioned'
@@ -7670,6 +7860,91 @@ export class ReviewItemsMethods {
   }
 }
 
+/** `client.moderationChecks` */
+export class ModerationChecksMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the settings of checks. */
+  async getSettings(options?: CallOptions): Promise<CheckSettings> {
+    return this.#transport.data({ method: 'GET', path: '/v3/moderation/checks' }, options)
+  }
+
+  /** Change the settings of checks. */
+  async updateSettings(
+    body: UpdateCheckSettingsBody,
+    options?: CallOptions,
+  ): Promise<CheckSettings> {
+    return this.#transport.data({ method: 'PUT', path: '/v3/moderation/checks', body }, options)
+  }
+
+  /** Create or replace the secret that signs requests to your check. */
+  async rotateSecret(options?: CallOptions): Promise<CheckSecret> {
+    return this.#transport.data({ method: 'POST', path: '/v3/moderation/checks/secret' }, options)
+  }
+
+  /** Ask a service about a text or an attachment. */
+  async test(body: TestCheckBody, options?: CallOptions): Promise<CheckTestResult> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/moderation/checks/test', body },
+      options,
+    )
+  }
+}
+
+/** `client.modelProviders` */
+export class ModelProvidersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Add a provider of models. */
+  async create(body: CreateModelProviderBody, options?: CallOptions): Promise<ModelProvider> {
+    return this.#transport.data({ method: 'POST', path: '/v3/model-providers', body }, options)
+  }
+
+  /** List the providers of models. */
+  async list(
+    query?: ListModelProvidersQuery,
+    options?: CallOptions,
+  ): Promise<ListModelProvidersAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/model-providers', query }, options)
+  }
+
+  /** Get a provider of models. */
+  async get(providerId: string, options?: CallOptions): Promise<ModelProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/model-providers/${segment(providerId)}` },
+      options,
+    )
+  }
+
+  /** Change a provider of models. */
+  async update(
+    providerId: string,
+    body: UpdateModelProviderBody,
+    options?: CallOptions,
+  ): Promise<ModelProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/model-providers/${segment(providerId)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a provider of models. */
+  async delete(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/model-providers/${segment(providerId)}` },
+      options,
+    )
+  }
+}
+
 /** `client.threads` */
 export class ThreadsMethods {
   readonly #transport: Transport
@@ -8825,6 +9100,8 @@ export class Operations {
   readonly flaggedMessages: FlaggedMessagesMethods
   readonly sanctions: SanctionsMethods
   readonly reviewItems: ReviewItemsMethods
+  readonly moderationChecks: ModerationChecksMethods
+  readonly modelProviders: ModelProvidersMethods
   readonly threads: ThreadsMethods
   readonly files: FilesMethods
   readonly conversations: ConversationsMethods
@@ -8864,6 +9141,8 @@ export class Operations {
     this.flaggedMessages = new FlaggedMessagesMethods(transport)
     this.sanctions = new SanctionsMethods(transport)
     this.reviewItems = new ReviewItemsMethods(transport)
+    this.moderationChecks = new ModerationChecksMethods(transport)
+    this.modelProviders = new ModelProvidersMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.files = new FilesMethods(transport)
     this.conversations = new ConversationsMethods(transport)

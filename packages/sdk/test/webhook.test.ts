@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signatureOf } from '../../server/src/workers/webhooks/sign.ts'
+import { signatureOf } from '../../server/src/platform/net/sign.ts'
 import { verifyWebhook, WebhookError } from '../src/index.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of 24 characters').toString('base64')}`

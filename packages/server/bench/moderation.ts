@@ -125,7 +125,7 @@ async function worst(report: Report): Promise<Figure[]> {
       lists: [],
       rules: [
         {
-          ...{ id: 'r', name: 'r', revisionId: 'r', action: [], filters: [] },
+          ...{ id: 'r', name: 'r', revision: 1, revisionId: 'r', action: [], filters: [] },
           conditions: [
             {
               ...{ operand: 'text', operator: 'contains', category: 'pattern', value: [pattern] },

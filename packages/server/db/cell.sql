@@ -413,6 +413,7 @@ CREATE TABLE public.held_messages (
     shows boolean NOT NULL,
     counted bigint NOT NULL,
     status text NOT NULL,
+    checks jsonb,
     rule jsonb,
     delivered boolean DEFAULT false NOT NULL,
     held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -1027,7 +1028,7 @@ CREATE FUNCTION public.disapprove_message(p_app_no integer, p_id bigint, p_verdi
 declare
   k held_messages;
 begin
-  update held_messages set status = 'disapproved', rule = moderation_of(p_verdict) -> 'rule'
+  update held_messages set status = 'disapproved', checks = null, rule = moderation_of(p_verdict) -> 'rule'
   where app_no = p_app_no and id = p_id
   returning * into k;
   if found then perform add_review(p_app_no, p_id, p_verdict, p_reason); end if;
@@ -1375,12 +1376,15 @@ declare
 begin
   insert into held_messages
     (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
-     counts, shows, counted, status, rule)
+     counts, shows, counted, status, checks, rule)
   values
     (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
-     p_counts, p_shows, h.counted, p_verdict ->> 'status', moderation_of(p_verdict) -> 'rule')
+     p_counts, p_shows, h.counted, p_verdict ->> 'status', p_verdict -> 'checks', moderation_of(p_verdict) -> 'rule')
   returning * into k;
   if k.status = 'disapproved' then perform add_review(h.app_no, k.id, p_verdict, null); end if;
+  if k.checks <> '[]' then
+    perform enqueue_job(h.app_no, 'moderation.check', jsonb_build_object('id', k.id::text));
+  end if;
   update conversations set removed = removed + 1 where app_no = h.app_no and no = h.no;
   if p_counts then
     insert into uncounted (app_no, conversation, id) values (h.app_no, h.no, k.id);
@@ -3047,7 +3051,7 @@ begin
     removed = removed - 1, shown_id = m.id, shown_sender = null, shown_data = null, shown_muid = null,
     hidden = v_hidden,
     created_second = least(coalesce(created_second, id_second(m.id)), id_second(m.id)),
-    updated_before = updated_second, updated_second = greatest(updated_second, unix(clock_timestamp())),
+    updated_before = updated_second, updated_second = greatest(updated_second, unix(m.updated_at)),
     delivered_at = first_mark(h, m, p_receiver, 'delivered'), read_at = first_mark(h, m, p_receiver, 'read')
   where app_no = h.app_no and no = h.no
   returning * into n;
@@ -3780,6 +3784,24 @@ CREATE TABLE public.blocks (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.check_settings (
+    app_no integer NOT NULL,
+    url text,
+    use_basic_auth boolean NOT NULL,
+    username text,
+    password_sealed bytea,
+    secret_sealed bytea,
+    old_secret_sealed bytea,
+    old_secret_until timestamp with time zone,
+    timeout_ms integer NOT NULL,
+    context_messages integer NOT NULL,
+    on_failure text NOT NULL,
+    deadline_seconds integer NOT NULL,
+    models jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT check_settings_on_failure_check CHECK ((on_failure = ANY (ARRAY['approved'::text, 'disapproved'::text])))
+);
+
 CREATE TABLE public.direct_views (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -3938,6 +3960,20 @@ CREATE TABLE public.gone_messages (
     id bigint NOT NULL
 );
 
+CREATE TABLE public.held_edits (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    edit_no bigint NOT NULL,
+    edited_by text NOT NULL COLLATE pg_catalog."C",
+    data jsonb NOT NULL,
+    tags text[] NOT NULL,
+    mentions text[],
+    files text[],
+    edited_before timestamp with time zone,
+    checks jsonb NOT NULL,
+    held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
 CREATE TABLE public.idempotency (
     app_no integer NOT NULL,
     credential bytea NOT NULL,
@@ -4028,7 +4064,7 @@ CREATE TABLE public.keyword_lists (
     entries text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT keyword_lists_category_check CHECK ((category = ANY (ARRAY['word'::text, 'pattern'::text])))
+    CONSTRAINT keyword_lists_category_check CHECK ((category = ANY (ARRAY['word'::text, 'pattern'::text, 'sentence-similarity'::text])))
 );
 
 CREATE TABLE public.leases (
@@ -4068,6 +4104,16 @@ CREATE TABLE public.mentions (
 CREATE TABLE public.migrations (
     name text NOT NULL,
     ran_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.model_providers (
+    app_no integer NOT NULL,
+    provider_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    url text NOT NULL,
+    key_sealed bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.moderation_rules (
@@ -4527,6 +4573,9 @@ ALTER TABLE ONLY public.bans
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
 
+ALTER TABLE ONLY public.check_settings
+    ADD CONSTRAINT check_settings_pkey PRIMARY KEY (app_no);
+
 ALTER TABLE ONLY public.checked_messages
     ADD CONSTRAINT checked_messages_pkey PRIMARY KEY (app_no, id);
 
@@ -4578,6 +4627,9 @@ ALTER TABLE ONLY public.gone_messages
 ALTER TABLE ONLY public.groups
     ADD CONSTRAINT groups_pkey PRIMARY KEY (app_no, guid);
 
+ALTER TABLE ONLY public.held_edits
+    ADD CONSTRAINT held_edits_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.held_messages
     ADD CONSTRAINT held_messages_pkey PRIMARY KEY (app_no, id);
 
@@ -4619,6 +4671,9 @@ ALTER TABLE ONLY public.messages
 
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.model_providers
+    ADD CONSTRAINT model_providers_pkey PRIMARY KEY (app_no, provider_id);
 
 ALTER TABLE ONLY public.moderation_rules
     ADD CONSTRAINT moderation_rules_pkey PRIMARY KEY (app_no, rule_id, revision);
@@ -4816,7 +4871,11 @@ CREATE INDEX groups_tags ON public.groups USING gin (app_no, tags) WHERE (tags <
 
 CREATE INDEX groups_updated ON public.groups USING btree (app_no, changed_second) WHERE ((removed_at IS NULL) AND (updated_at IS NOT NULL));
 
+CREATE INDEX held_edits_pending ON public.held_edits USING btree (held_at);
+
 CREATE INDEX held_messages_conversation ON public.held_messages USING btree (app_no, conversation, id);
+
+CREATE INDEX held_messages_pending ON public.held_messages USING btree (held_at) WHERE (status = 'pending'::text);
 
 CREATE INDEX held_messages_sender ON public.held_messages USING btree (app_no, sender, id);
 
@@ -4987,11 +5046,17 @@ CREATE TRIGGER update_user_card AFTER UPDATE OF uid, name, avatar, link, status_
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
+ALTER TABLE ONLY public.check_settings
+    ADD CONSTRAINT check_settings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
 ALTER TABLE ONLY public.flag_reasons
     ADD CONSTRAINT flag_reasons_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.keyword_lists
     ADD CONSTRAINT keyword_lists_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.model_providers
+    ADD CONSTRAINT model_providers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.moderation_rules
     ADD CONSTRAINT moderation_rules_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

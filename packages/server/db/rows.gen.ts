@@ -171,6 +171,22 @@ export interface CellRows {
     blocked_uid: string
     created_at: Date
   }
+  check_settings: {
+    app_no: number
+    url: string | null
+    use_basic_auth: boolean
+    username: string | null
+    password_sealed: Buffer | null
+    secret_sealed: Buffer | null
+    old_secret_sealed: Buffer | null
+    old_secret_until: Date | null
+    timeout_ms: number
+    context_messages: number
+    on_failure: string
+    deadline_seconds: number
+    models: unknown
+    updated_at: Date
+  }
   checked_messages: {
     app_no: number
     id: number
@@ -339,6 +355,19 @@ export interface CellRows {
     removed_at: Date | null
     card: string
   }
+  held_edits: {
+    app_no: number
+    id: number
+    edit_no: number
+    edited_by: string
+    data: unknown
+    tags: string[]
+    mentions: string[] | null
+    files: string[] | null
+    edited_before: Date | null
+    checks: unknown
+    held_at: Date
+  }
   held_messages: {
     app_no: number
     id: number
@@ -355,6 +384,7 @@ export interface CellRows {
     shows: boolean
     counted: number
     status: string
+    checks: unknown | null
     rule: unknown | null
     delivered: boolean
     held_at: Date
@@ -508,6 +538,15 @@ export interface CellRows {
     pinned_by: string | null
     reacted: boolean
     saved: boolean
+  }
+  model_providers: {
+    app_no: number
+    provider_id: string
+    name: string
+    url: string
+    key_sealed: Buffer | null
+    created_at: Date
+    updated_at: Date
   }
   moderation_rules: {
     app_no: number

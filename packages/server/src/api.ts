@@ -19,7 +19,9 @@ import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { modelRoutes } from './areas/models/routes.ts'
 import { checkedRoutes } from './areas/moderation/checked.routes.ts'
+import { checkRoutes } from './areas/moderation/checks.routes.ts'
 import { flagRoutes } from './areas/moderation/flags.routes.ts'
 import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
 import { previewRoutes } from './areas/moderation/previews.routes.ts'
@@ -88,6 +90,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   sanctionRoutes,
   queueRoutes,
   subjectRoutes,
+  checkRoutes,
+  modelRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,

@@ -12,6 +12,7 @@ import { Lanes } from './platform/lanes/lanes.ts'
 import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
+import { Outbound } from './platform/net/outbound.ts'
 import { Targets } from './platform/net/targets.ts'
 import { Push } from './platform/push/push.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
@@ -33,6 +34,8 @@ export interface Deps {
   starts: PageStarts
   /** Decides which addresses webhooks and notifications may call. */
   targets: Targets
+  /** Calls what apps configure, but for webhooks. */
+  outbound: Outbound
   /** Where the bytes of files are. Absent if this installation stores none. */
   files: FileDriver | undefined
   /** Sends notifications to devices. */
@@ -80,18 +83,20 @@ export async function openDeps(config: Config): Promise<Deps> {
   })
   const revocations = new Revocations(directory, log)
   const targets = new Targets(config.webhooks)
+  const outbound = new Outbound(targets)
   const isBusy = watchBusyness()
   const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
   const origin = config.files.origin || config.service.publicUrl
   const files = await openDriver({ ...config.files, origin }, secrets)
   const push = new Push({ addresses: config.push, targets, metrics })
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
-  return { config, log, metrics, tracing, secrets, bus, cache, push, ...shared }
+  return { config, log, metrics, tracing, secrets, bus, cache, outbound, push, ...shared }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, lanes, push, directory, bus, cache, metrics, tracing } = deps
+  const { revocations, lanes, outbound, push, directory, bus, cache, metrics, tracing } = deps
   revocations.close()
+  outbound.close()
   lanes.close()
   push.close()
   await directory.close()

@@ -20,7 +20,7 @@ const server = useServer()
 
 /** Operations for the app only. */
 const OF_THE_APP =
-  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|push_providers|sms_providers|email_providers|keyword_lists|flag_reasons|blocked_messages|flagged_messages|checked_messages|rule_previews|sanctions|review_items)$/
+  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|push_providers|sms_providers|email_providers|keyword_lists|moderation_checks|model_providers|flag_reasons|blocked_messages|flagged_messages|checked_messages|rule_previews|sanctions|review_items)$/
 
 /** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {

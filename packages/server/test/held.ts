@@ -6,7 +6,8 @@ import type { Actor, ServedApp } from '../src/core/actor.ts'
 import type { Verdict } from '../src/core/moderation/verdict.ts'
 import type { TestApp, TestServer } from './kit.ts'
 
-export const PENDING: Verdict = { status: 'pending' }
+/** No job checks it: tests decide about it themselves. */
+export const PENDING: Extract<Verdict, { status: 'pending' }> = { status: 'pending', checks: [] }
 export const DISAPPROVED: Extract<Verdict, { status: 'disapproved' }> = {
   status: 'disapproved',
   rule: { id: 'no-spoilers', name: 'Spoilers', revisionId: 'app_no-spoilers_1' },

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
+import { updateMessage } from '../src/areas/messages/edit.actions.ts'
 import { type Operation, operations } from './conformity.ts'
 import { Device, tokenOf } from './device.ts'
-import { DISAPPROVED, PENDING, sendJudged } from './held.ts'
+import { actorOf, DISAPPROVED, PENDING, sendJudged } from './held.ts'
 import { type Answer, type TestApp, useServer } from './kit.ts'
 import { maskIds } from './mask-ids.ts'
 import { join, newOperator, type TestOperator } from './operators.ts'
@@ -30,6 +31,8 @@ let parent: string
 async function prepare(): Promise<void> {
   app = await server.newApp()
   await app.users('sender', 'peer', 'admin', 'other')
+  // No message is decided about while the test runs.
+  await app.client.moderationChecks.updateSettings({ deadlineSeconds: 3_600 })
   const members = { participants: ['sender', 'peer'] }
   await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'admin', members })
   const port = server.service.gatewayPort ?? 0
@@ -48,6 +51,10 @@ async function prepare(): Promise<void> {
       held.push((await sendJudged(server, app, ['sender', more.receiver], verdict, message)).id)
     }
   }
+  // An edit that waits is shown to nobody.
+  const shown = await app.as('sender').sendText('team', 'hello', { receiverType: 'group' })
+  const edit = { data: { text: TEXT }, tags: [TAG] }
+  await updateMessage(server.deps, actorOf(app, 'sender'), shown.id, edit, PENDING)
   developer = await newOperator(server)
   await join(server, app, developer, 'developer')
   moderator = await newOperator(server)

@@ -199,6 +199,8 @@ suite("an app's data", () => {
     email_providers: credentials,
     blocked_messages: ['owner', 'admin', 'moderator'],
     moderation_rules: moderators,
+    moderation_checks: credentials,
+    model_providers: credentials,
     keyword_lists: moderators,
     flag_reasons: moderators,
     flagged_messages: moderators,
@@ -258,7 +260,7 @@ suite("an app's data", () => {
       both,
     )
     for (const { manage, scope, parameters, operationId, path } of sharedOperations) {
-      const section = path.includes('/webhooks') ? 'integration' : 'moderation'
+      const section = /\/(webhooks|checks)/.test(path) ? 'integration' : 'moderation'
       assert.deepEqual([manage, scope], [section, undefined], operationId)
       const names = parameters.filter(({ in: place }) => place !== 'query').map(({ name }) => name)
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)

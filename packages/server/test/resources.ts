@@ -293,6 +293,13 @@ export const resources: Record<string, Resource> = {
     },
     unknown: unusedMessageId,
   },
+  'model_providers.providerId': {
+    async make(app) {
+      const body = { id: newId(), name: 'Made', url: HOOK_URL, key: 'sk-test' }
+      return (await app.call('POST', '/v3/model-providers', { body })).body.data.id
+    },
+    unknown: newId,
+  },
   keywordId: {
     async make(app) {
       const body = { id: newId(), name: 'Made', category: 'word', searchTerms: ['spam'] }
@@ -603,6 +610,22 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   testRules: () => ({
     body: { text: 'Cheap pills', rule: { conditions: [{ category: 'word', value: ['pills'] }] } },
   }),
+  updateCheckSettings: () => ({
+    body: {
+      ...{ url: HOOK_URL, basicAuthEnabled: true, username: 'loquat', password: 'open sesame' },
+      ...{ timeoutMs: 500, contextMessages: 3, onFailure: 'approved', deadlineSeconds: 30 },
+    },
+  }),
+  createModelProvider: () => ({
+    body: { id: newId(), name: 'Models', url: HOOK_URL, key: 'sk-123' },
+  }),
+  listModelProviders: () => ({ query: { limit: '5' } }),
+  updateModelProvider: () => ({ body: { name: 'Renamed', key: null } }),
+  // Without a URL, nothing outside is called.
+  testCheck: async (app) => {
+    await app.call('PUT', '/v3/moderation/checks', { body: { url: null } })
+    return { body: { condition: { category: 'custom-api' }, text: 'Cheap pills' } }
+  },
   createKeywordList: () => ({
     body: {
       id: newId(),

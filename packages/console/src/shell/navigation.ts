@@ -40,6 +40,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     items: [
       { name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: DEVELOPERS },
       { name: 'Webhooks', icon: 'webhook', to: '/apps/$appId/webhooks', roles: DEVELOPERS },
+      { name: 'Message checks', icon: 'filter', to: '/apps/$appId/checks', roles: DEVELOPERS },
     ],
   },
   {

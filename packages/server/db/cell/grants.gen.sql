@@ -7,7 +7,7 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
   grant select, insert, update, delete on apps to loquat_service;
   grant select, insert, update, delete on api_keys to loquat_service;
   grant select, insert, update, delete on auth_tokens to loquat_service;
@@ -27,6 +27,8 @@ begin
   grant select, insert, update, delete on roles to loquat_service;
   grant select, insert, update, delete on moderation_rules to loquat_service;
   grant select, insert, update, delete on keyword_lists to loquat_service;
+  grant select, insert, update, delete on check_settings to loquat_service;
+  grant select, insert, update, delete on model_providers to loquat_service;
   grant select, insert, update, delete on flag_reasons to loquat_service;
   grant select, insert, update, delete on users to loquat_service;
   grant select, insert, delete on friends to loquat_service;
@@ -45,6 +47,7 @@ begin
   grant select, insert, update, delete on app_pins to loquat_service;
   grant select, insert, update, delete on messages to loquat_service;
   grant select, insert, update, delete on held_messages to loquat_service;
+  grant select, insert, update, delete on held_edits to loquat_service;
   grant select, insert, update, delete on rule_previews to loquat_service;
   grant select, insert, update, delete on checked_messages to loquat_service;
   grant select, insert, update, delete on flags to loquat_service;
@@ -99,7 +102,7 @@ do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
   grant select (app_no, app_id, settings, ceilings, created_at, archived_at, suspended_at, throttle, search_upto, special_roles, moderation) on apps to loquat_audit;
   grant select (app_no, name, scope, created_at) on api_keys to loquat_audit;
   grant select (app_no, uid, audit_id, created_at) on auth_tokens to loquat_audit;

@@ -372,13 +372,49 @@ create table keyword_lists (
   revision int not null default 1,
   name text not null,
   description text,
-  category text not null check (category in ('word', 'pattern')),
+  category text not null check (category in ('word', 'pattern', 'sentence-similarity')),
   -- Whether the entries came from a CSV file.
   from_file boolean not null,
   entries text[] not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (app_no, list_id)
+);
+
+-- Services with models that an app uses: an interface like that of OpenAI.
+create table model_providers (
+  app_no int not null references apps,
+  provider_id text collate "C" not null,
+  name text not null,
+  url text not null,
+  key_sealed bytea,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, provider_id)
+);
+
+-- How an app checks messages outside this service, and what happens if that fails. No row: the defaults.
+create table check_settings (
+  app_no int primary key references apps,
+  -- The app's own interface.
+  url text,
+  use_basic_auth boolean not null,
+  username text,
+  password_sealed bytea,
+  secret_sealed bytea,
+  -- The previous secret, which also signs until this time.
+  old_secret_sealed bytea,
+  old_secret_until timestamptz,
+  timeout_ms int not null,
+  -- How many earlier messages of the conversation a check gets.
+  context_messages int not null,
+  -- What becomes of a message whose checks fail.
+  on_failure text not null check (on_failure in ('approved', 'disapproved')),
+  -- When checks have failed at the latest, from the time when the message was sent.
+  deadline_seconds int not null,
+  -- The models of checks, by use: {classifier: {providerId, model}, …}.
+  models jsonb not null,
+  updated_at timestamptz not null default now()
 );
 
 -- Why users flag messages.
@@ -697,6 +733,8 @@ create table held_messages (
   counted bigint not null,
   -- 'pending': checks are under way. 'disapproved': it stays held unless a moderator approves it.
   status text not null check (status in ('pending', 'disapproved')),
+  -- The conditions that have to be checked while it is pending: [{ruleId, revision, condition}].
+  checks jsonb,
   -- The rule that disapproved it: {id, name}.
   rule jsonb,
   -- Whether everyone saw it before it was disapproved. Then messages has a row too, as of a deleted message.
@@ -706,6 +744,30 @@ create table held_messages (
 );
 create index held_messages_conversation on held_messages (app_no, conversation, id);
 create index held_messages_sender on held_messages (app_no, sender, id);
+-- For those that no check decides about in time.
+create index held_messages_pending on held_messages (held_at) where status = 'pending';
+
+-- Edits that wait for checks, at most one per message: the last one counts. The message stays as it is meanwhile. A row whose
+-- message was edited or deleted since is dropped when its checks are over.
+create table held_edits (
+  app_no int not null,
+  id bigint not null,
+  -- Grows with each edit of the message that has to wait.
+  edit_no bigint not null,
+  edited_by text collate "C" not null,
+  data jsonb not null,
+  tags text[] not null,
+  -- The uids that it mentions now. Null: they don't change.
+  mentions text[],
+  -- The files that it refers to. Null: they don't change.
+  files text[],
+  -- When the message was edited before this edit.
+  edited_before timestamptz,
+  checks jsonb not null,
+  held_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, id)
+);
+create index held_edits_pending on held_edits (held_at);
 
 -- Messages that were disapproved, until a moderator reviews them and after that. The message itself is in
 -- held_messages, or in messages once it is released.

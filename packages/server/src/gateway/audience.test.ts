@@ -3,9 +3,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
 import { Device, type Frame, send, tokenOf } from '../../test/device.ts'
-import { DISAPPROVED, sendJudged } from '../../test/held.ts'
+import { actorOf, DISAPPROVED, PENDING, sendJudged } from '../../test/held.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
+import { updateMessage } from '../areas/messages/edit.actions.ts'
+import { settleEdit } from '../areas/moderation/edits.actions.ts'
+import { findHeldEdit } from '../areas/moderation/edits.queries.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
@@ -69,6 +72,10 @@ async function makeHistory(app: TestApp): Promise<void> {
     const approve = () =>
       ok('PATCH', `/moderation/blocked-messages/${id}`, { body: { status: 'approved' } })
     await approve()
+    const edit = { data: { text: 'edited' } }
+    await updateMessage(server.deps, actorOf(app, 'amira'), id, edit, PENDING)
+    const { edit_no } = await findHeldEdit.one(app.cell.db, { appNo: app.no, id })
+    await settleEdit(app, id, String(edit_no), DISAPPROVED)
     await ok('POST', `/messages/${id}/flagged`, { ...as('ben'), body: { reasonId: 'spam' } })
     const hidden = { body: { status: 'disapproved' } }
     await ok('PATCH', `/moderation/flagged-messages/${id}`, hidden)

@@ -26,6 +26,14 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Rule previews',
     'Which messages of the past a rule would have blocked, before you enable it.',
   ],
+  moderation_checks: [
+    'Moderation checks',
+    'Services outside that decide about messages, and what happens if they fail.',
+  ],
+  model_providers: [
+    'Model providers',
+    'Services with models that your app uses, with the keys to them.',
+  ],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
   flag_reasons: ['Flag reasons', 'Why users report messages.'],
   flagged_messages: [

@@ -5,6 +5,7 @@ import { checkFileJob } from '../areas/files/check.job.ts'
 import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
 import { actJob } from '../areas/moderation/act.job.ts'
+import { checkEditJob, checkMessageJob, endChecksJob } from '../areas/moderation/check.job.ts'
 import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
 import { endSanctionJob } from '../areas/moderation/sanctions.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
@@ -30,6 +31,9 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   actJob,
   checkFileJob,
   sweepFilesJob,
+  checkMessageJob,
+  checkEditJob,
+  endChecksJob,
   reconcileAppsJob,
   purgeAppJob,
   rollUpUsageJob,

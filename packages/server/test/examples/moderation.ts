@@ -100,6 +100,7 @@ export async function manageModeration(story: Story): Promise<void> {
   })
   await manageRules(story)
   await story.show('deleteKeywordList', { ids: { keywordId: 'ward-slang' } })
+  await manageChecks(story)
   await manageReasons(story)
 }
 
@@ -205,6 +206,50 @@ async function manageRules(story: Story): Promise<void> {
     status: 400,
   })
   await story.show('deleteRule', { ids: { ruleId: 'patients' } })
+}
+
+/** Nothing is called: the URL comes last. */
+async function manageChecks(story: Story): Promise<void> {
+  await story.show('createModelProvider', {
+    body: {
+      id: 'house-models',
+      name: 'Models of the house',
+      url: 'https://models.example.com/v1',
+      key: 'sk-3f1d0c8a5b',
+    },
+  })
+  await story.show('listModelProviders', { query: { limit: 20 } })
+  await story.show('getModelProvider', { ids: { providerId: 'house-models' } })
+  await story.show('updateModelProvider', {
+    ids: { providerId: 'house-models' },
+    body: { name: 'Our own models' },
+  })
+  await story.run('updateCheckSettings', {
+    body: { classifier: { providerId: 'house-models', model: 'guard-2' } },
+  })
+  await story.show('deleteModelProvider', {
+    title: 'Checks use the provider',
+    ids: { providerId: 'house-models' },
+    status: 400,
+  })
+  await story.show('getCheckSettings', {})
+  await story.show('testCheck', {
+    title: 'The app has no check',
+    body: { condition: { category: 'custom-api' }, text: 'Is the ward open?' },
+  })
+  await story.show('rotateCheckSecret', {})
+  await story.show('updateCheckSettings', {
+    body: {
+      url: 'https://moderation.example.com/check',
+      basicAuthEnabled: true,
+      username: 'loquat',
+      password: 'correct horse',
+      contextMessages: 5,
+      onFailure: 'approved',
+    },
+  })
+  await story.run('updateCheckSettings', { body: { url: null, classifier: null } })
+  await story.show('deleteModelProvider', { ids: { providerId: 'house-models' } })
 }
 
 async function manageReasons(story: Story): Promise<void> {

@@ -13,7 +13,12 @@ import { toast } from '../../shared/toasts.tsx'
 
 const ALL = { limit: 100 }
 const MOST_BYTES = 1_048_576
-const CATEGORIES = { word: 'Words', pattern: 'Patterns (RE2)' }
+const CATEGORIES = {
+  word: 'Words',
+  pattern: 'Patterns (RE2)',
+  'sentence-similarity': 'Sentences, by their meaning',
+}
+export const NOUNS = { word: 'word', pattern: 'pattern', 'sentence-similarity': 'sentence' }
 /** The only list of the service whose entries can change. */
 const WORDS = 'default-words'
 
@@ -53,7 +58,7 @@ function ListCard({ list }: { list: KeywordList }) {
   const appId = useAppId()
   const queries = useQueryClient()
   const { id, name, description, category, termsCount } = list
-  const noun = category === 'word' ? 'word' : 'pattern'
+  const noun = NOUNS[category]
   return (
     <li className="panel rule-card">
       <div className="row">
@@ -102,7 +107,9 @@ function LoadedForm({ id, onDone }: { id: string; onDone: () => void }) {
     staleTime: 0,
   })
   if (list.data && !list.isFetching) {
-    return <ListForm list={list.data} entries={list.data.searchTerms ?? []} onDone={onDone} />
+    const { searchTerms, disallowedSentences } = list.data
+    const entries = searchTerms ?? disallowedSentences ?? []
+    return <ListForm list={list.data} entries={entries} onDone={onDone} />
   }
   return list.error ? <Problem error={list.error} /> : <Skeleton lines={4} />
 }
@@ -148,8 +155,8 @@ function ListForm(props: { list?: KeywordList; entries: string[]; onDone: () => 
       )}
       {!list?.default && <Field label="Name" value={name} onChange={setName} maxLength={100} />}
       <TextArea
-        label={category === 'word' ? 'Words' : 'Patterns'}
-        hint="One per line, up to 100 characters each. Paste a column of a spreadsheet."
+        label={CATEGORIES[category]}
+        hint="One per line. Paste a column of a spreadsheet."
         rows={10}
         mono
         value={text}

@@ -5,17 +5,20 @@ import { Button } from '../../shared/button.tsx'
 import { Check, Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
+import { NOUNS } from './lists.tsx'
 import { Preview } from './preview.tsx'
 import { Tester } from './tester.tsx'
 
 /** A condition as the form edits it. */
 interface Draft {
   key: number
-  kind: 'word' | 'pattern' | 'list'
-  operand: 'text' | 'custom'
+  kind: NewRuleCondition['category'] | 'list'
+  operand: NonNullable<NewRuleCondition['operand']>
   /** One word or pattern per line. */
   text: string
   list: string
+  /** What the form doesn't edit. */
+  kept: Pick<NewRuleCondition, 'operator' | 'onFailure' | 'similarityValue'>
 }
 
 /** A filter as the form edits it. */
@@ -27,8 +30,26 @@ interface FilterDraft {
   value: string
 }
 
-const KINDS = { word: 'Words', pattern: 'Patterns (RE2)', list: 'A keyword list' }
-const OPERANDS = { text: 'Text or caption', custom: 'Custom and interactive data' }
+const KINDS = {
+  word: 'Words',
+  pattern: 'Patterns (RE2)',
+  list: 'A keyword list',
+  'custom-api': 'Ask your own check',
+  toxicity: 'Scores of a classifier',
+  'sentence-similarity': 'Similar sentences',
+  prompt: 'What a chat model recognizes',
+}
+const TEXT_OPERANDS = { text: 'Text or caption', custom: 'Custom and interactive data' }
+const OPERANDS = { ...TEXT_OPERANDS, image: 'Images', video: 'Videos' }
+/** Conditions that can look at images and videos. */
+const SLOW: readonly string[] = ['custom-api', 'toxicity', 'prompt']
+const VALUES: Partial<Record<Draft['kind'], string>> = {
+  word: 'Words',
+  pattern: 'Patterns',
+  toxicity: 'Formulas, such as insult_greaterThan_80',
+  'sentence-similarity': 'Sentences',
+  prompt: 'Descriptions',
+}
 const SIDES = {
   'sender user': 'Sender',
   'receiver user': 'Receiving user',
@@ -75,8 +96,16 @@ const draftOf = ({
   category,
   isKeywordsReferencePresent: listed,
   value,
+  operator,
+  onFailure,
+  similarityValue,
 }: ModerationRule['conditions'][number]): Draft => ({
   ...{ key: newKey(), operand, kind: listed ? 'list' : category },
+  kept: {
+    operator,
+    ...(onFailure && { onFailure }),
+    ...(similarityValue !== undefined && { similarityValue }),
+  },
   ...(listed ? { text: '', list: value[0] ?? '' } : { text: value.join('\n'), list: '' }),
 })
 
@@ -131,7 +160,7 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
   const changeFilter = (key: number, to: Partial<FilterDraft>) =>
     setFilters((all) => all.map((one) => (one.key === key ? { ...one, ...to } : one)))
   const names = Object.fromEntries(
-    known.map((list) => [list.id, `${list.name} (${list.category}s)`]),
+    known.map((list) => [list.id, `${list.name} (${NOUNS[list.category]}s)`]),
   )
   return (
     <Form
@@ -159,12 +188,19 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
             label="Look for"
             value={draft.kind}
             options={KINDS}
-            onChange={(kind) => change(draft.key, { kind })}
+            onChange={(kind) =>
+              change(draft.key, { kind, kept: {}, ...(!SLOW.includes(kind) && TEXT) })
+            }
           />
           <Choice
             label="In"
             value={draft.operand}
-            options={OPERANDS}
+            options={
+              (SLOW.includes(draft.kind) ? OPERANDS : TEXT_OPERANDS) as Record<
+                Draft['operand'],
+                string
+              >
+            }
             onChange={(operand) => change(draft.key, { operand })}
           />
           {draft.kind === 'list' ? (
@@ -175,14 +211,16 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
               onChange={(list) => change(draft.key, { list })}
             />
           ) : (
-            <TextArea
-              label={draft.kind === 'word' ? 'Words' : 'Patterns'}
-              hint="One per line."
-              rows={3}
-              mono
-              value={draft.text}
-              onChange={(text) => change(draft.key, { text })}
-            />
+            draft.kind !== 'custom-api' && (
+              <TextArea
+                label={VALUES[draft.kind] ?? ''}
+                hint="One per line."
+                rows={3}
+                mono
+                value={draft.text}
+                onChange={(text) => change(draft.key, { text })}
+              />
+            )
           )}
           {drafts.length > 1 && (
             <Button
@@ -260,23 +298,28 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
   )
 }
 
-const newDraft = (): Draft => ({ key: newKey(), kind: 'word', operand: 'text', text: '', list: '' })
+const TEXT = { operand: 'text' } as const
+const newDraft = (): Draft => ({
+  ...{ key: newKey(), kind: 'word', ...TEXT, text: '', list: '', kept: {} },
+})
 const newFilter = (): FilterDraft => ({
   ...{ key: newKey(), side: 'sender user', operand: 'uid', operator: 'notIn', value: '' },
 })
 
 /** None while it is incomplete. */
 function toCondition(
-  { kind, operand, text, list }: Draft,
-  lists: { id: string; category: 'word' | 'pattern' }[],
+  { kind, operand, text, list, kept }: Draft,
+  lists: { id: string; category: 'word' | 'pattern' | 'sentence-similarity' }[],
 ): NewRuleCondition[] {
+  if (kind === 'custom-api') return [{ ...kept, category: kind, operand }]
   if (kind !== 'list') {
     const value = text
       .split('\n')
       .map((line) => line.trim())
       .filter(Boolean)
-    return value.length > 0 ? [{ category: kind, operand, value }] : []
+    return value.length > 0 ? [{ ...kept, category: kind, operand, value }] : []
   }
   const category = lists.find(({ id }) => id === list)?.category
-  return category ? [{ category, operand, isKeywordReferencePresent: true, value: [list] }] : []
+  const named = { isKeywordReferencePresent: true, value: [list] }
+  return category ? [{ ...kept, category, operand, ...named }] : []
 }

@@ -58,12 +58,15 @@ declare
 begin
   insert into held_messages
     (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
-     counts, shows, counted, status, rule)
+     counts, shows, counted, status, checks, rule)
   values
     (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
-     p_counts, p_shows, h.counted, p_verdict ->> 'status', moderation_of(p_verdict) -> 'rule')
+     p_counts, p_shows, h.counted, p_verdict ->> 'status', p_verdict -> 'checks', moderation_of(p_verdict) -> 'rule')
   returning * into k;
   if k.status = 'disapproved' then perform add_review(h.app_no, k.id, p_verdict, null); end if;
+  if k.checks <> '[]' then
+    perform enqueue_job(h.app_no, 'moderation.check', jsonb_build_object('id', k.id::text));
+  end if;
   update conversations set removed = removed + 1 where app_no = h.app_no and no = h.no;
   if p_counts then
     insert into uncounted (app_no, conversation, id) values (h.app_no, h.no, k.id);
@@ -282,7 +285,7 @@ begin
     removed = removed - 1, shown_id = m.id, shown_sender = null, shown_data = null, shown_muid = null,
     hidden = v_hidden,
     created_second = least(coalesce(created_second, id_second(m.id)), id_second(m.id)),
-    updated_before = updated_second, updated_second = greatest(updated_second, unix(clock_timestamp())),
+    updated_before = updated_second, updated_second = greatest(updated_second, unix(m.updated_at)),
     delivered_at = first_mark(h, m, p_receiver, 'delivered'), read_at = first_mark(h, m, p_receiver, 'read')
   where app_no = h.app_no and no = h.no
   returning * into n;
@@ -326,7 +329,7 @@ language plpgsql as $$
 declare
   k held_messages;
 begin
-  update held_messages set status = 'disapproved', rule = moderation_of(p_verdict) -> 'rule'
+  update held_messages set status = 'disapproved', checks = null, rule = moderation_of(p_verdict) -> 'rule'
   where app_no = p_app_no and id = p_id
   returning * into k;
   if found then perform add_review(p_app_no, p_id, p_verdict, p_reason); end if;

@@ -92,6 +92,18 @@ async function uploadFor(driver: FileDriver, app: ServedApp, row: FileRow): Prom
   }
 }
 
+/** The URL of an attachment for a service outside: files of ours are private, so theirs is signed. */
+export async function publicUrl(
+  driver: FileDriver | undefined,
+  appId: string,
+  { url, mimeType, name }: { url: string; mimeType?: unknown; name?: unknown },
+): Promise<string> {
+  const id = idOfUrl(url)
+  if (id === undefined || !driver) return url
+  const options = { type: String(mimeType), name: String(name), seconds: LINK_SECONDS }
+  return driver.downloadUrl(`${prefixOf(appId, id)}/body`, options)
+}
+
 /** URLs for a file that is ready, and for its thumbnails. */
 export async function linksOf(
   driver: FileDriver,

@@ -1,6 +1,6 @@
 import type { MessageRecord } from '@loquat/protocol'
 import { type MessageLimits, messageLimits } from '../../core/access/visible.ts'
-import type { Actor } from '../../core/actor.ts'
+import type { Actor, ServedApp } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { toEntity, toMessages } from '../../core/message-record.ts'
@@ -9,13 +9,16 @@ import { settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { appendMessageAction } from './queries.ts'
 
+/** Who changed a message, with the settings of the app. */
+export type ChangedBy = Pick<Actor, 'uid' | 'settings'> & { app: Pick<ServedApp, 'no'> }
+
 /**
  * Adds the action message that says what the actor did to a message, which is shown in its new
  * state.
  */
 export async function appendChange(
   tx: Tx,
-  actor: Actor,
+  actor: ChangedBy,
   action: 'edited' | 'deleted',
   row: MessageRow & ViewerAccess,
   gone = false,
@@ -49,7 +52,7 @@ export async function shownChange(
 /** What the actor did to a held message, as an action message that isn't stored: it has the id of the message. */
 export async function describeChange(
   tx: Tx,
-  actor: Actor,
+  actor: ChangedBy,
   action: 'edited' | 'deleted',
   row: MessageRow,
 ): Promise<MessageRecord> {

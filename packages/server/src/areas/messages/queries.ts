@@ -111,6 +111,32 @@ export const editMessage = query<
      :appNo, :id, :by, :data::jsonb, :tags::text[], nullif(:mentions, 'null')::jsonb) uid`,
 )
 
+/** Lets an edit wait for checks, instead of any that waits already. */
+export const holdEdit = query<{
+  appNo: number
+  id: number
+  by: string
+  data: string
+  tags: string[]
+  mentions: string[] | null
+  files: string[] | null
+  editedBefore: Date | null
+  checks: string
+}>(
+  'messages.holdEdit',
+  `with held as (
+   insert into held_edits as e (app_no, id, edit_no, edited_by, data, tags, mentions, files, edited_before, checks)
+   values (:appNo, :id, tick(), :by, :data::jsonb, :tags::text[], :mentions::text[], :files::text[],
+     :editedBefore, :checks::jsonb)
+   on conflict (app_no, id) do update set edit_no = greatest(excluded.edit_no, e.edit_no + 1),
+     edited_by = excluded.edited_by, data = excluded.data, tags = excluded.tags,
+     mentions = excluded.mentions, files = excluded.files, edited_before = excluded.edited_before,
+     checks = excluded.checks, held_at = excluded.held_at
+   returning id, edit_no, checks)
+   select enqueue_job(:appNo, 'moderation.checkEdit', jsonb_build_object('id', id::text, 'edit', edit_no::text))
+   from held where checks <> '[]'`,
+)
+
 /** The elements that the user hadn't used before. */
 export const insertInteractions = query<
   { appNo: number; id: number; uid: string; elementIds: string[] },

@@ -44,9 +44,9 @@ export function sendTogether(deps: SendDeps, cell: Cell, params: SendParams): Pr
   return deps.tracing.statement(insertMessages.name, () => own.send(item))
 }
 
-/** Sends a message of any kind in a call of its own. */
+/** Sends a message of any kind in a call of its own. One that is held may have to be checked by a job. */
 export const sendAlone = ({ db }: Cell, params: SendParams): Promise<SentRow> =>
-  db.call((once) => insertMessage.one(once, params))
+  db.call((once) => insertMessage.one(once, params), params.verdict !== null)
 
 /** Adds the metric of the messages that wait in this process, by cell. */
 export function addQueueGauge({ metrics, directory }: Pick<Deps, 'metrics' | 'directory'>): void {

@@ -200,7 +200,8 @@ async function sendTo(
   refuseIf(refuseMuted(actor, kind === 'group' ? id : undefined))
   if (actor.policy) await checkRole(actor, { data, skip, ...draft }, { kind, id })
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
-  const checked = { sender, kind, receiver: id, category: draft.category, data }
+  const { category, type } = draft
+  const checked = { sender, kind, receiver: id, category, type, data }
   const verdict = given ?? (skip ? undefined : await moderate(actor, checked))
   if (verdict?.status === 'disapproved') await countDisapproved(deps, actor)
   const { db } = app.cell

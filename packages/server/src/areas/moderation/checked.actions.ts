@@ -3,7 +3,7 @@ import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
-import { moderate } from '../../core/moderation/moderate.ts'
+import { type Checked, moderate } from '../../core/moderation/moderate.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import { receiverOf } from '../../core/records/message.ts'
 import type { Deps } from '../../deps.ts'
@@ -16,6 +16,7 @@ import { edited } from '../messages/edit.actions.ts'
 import { readContent } from '../messages/send.actions.ts'
 import { createUser } from '../users/actions.ts'
 import { holdAnyUsers } from '../users/queries.ts'
+import { decideNow } from './asked.ts'
 import {
   findByMuid,
   findChecked,
@@ -30,7 +31,8 @@ import {
 } from './checked.queries.ts'
 import type { CheckedMessageChanges, CheckedQuery, NewCheckedMessage } from './checked.schema.ts'
 
-type GroupDeps = Parameters<typeof createGroup>[0]
+type CheckDeps = Parameters<typeof decideNow>[0]
+type GroupDeps = Parameters<typeof createGroup>[0] & CheckDeps
 
 export async function createCheckedMessage(
   deps: GroupDeps,
@@ -41,7 +43,8 @@ export async function createCheckedMessage(
   const { category, type, data } = readContent(given)
   // First, and for good: the rules ask who they are.
   await createParties(deps, actor, given)
-  const verdict = await moderate(actor, { sender, kind, receiver, category, data })
+  const parties = { sender, kind, receiver }
+  const verdict = await check(deps, actor, { ...parties, category, type, data }, 'new')
   return write(deps, actor, async (tx) => {
     await holdParties(tx, actor.app.no, given)
     const id = await store(tx, {
@@ -52,7 +55,18 @@ export async function createCheckedMessage(
   })
 }
 
-/** What a verdict leaves in the row. The answer is final: slow checks aren't asked. */
+/** Nobody waits for such a message, so services are asked at once. */
+async function check(
+  deps: CheckDeps,
+  actor: Actor,
+  message: Checked,
+  id: string,
+): Promise<Verdict | undefined> {
+  const verdict = await moderate(actor, message)
+  return decideNow(deps, actor.app, { id, ...message }, verdict)
+}
+
+/** What a verdict leaves in the row. */
 function judged(verdict: Verdict | undefined) {
   if (!verdict) return { status: null, rule: null }
   if (verdict.status !== 'disapproved') return { status: 'approved', rule: null }
@@ -148,18 +162,21 @@ export async function listCheckedMessages(actor: Actor, query: CheckedQuery) {
 }
 
 /** Changes what a message says, and checks it anew. */
-export function updateCheckedMessage(
+export async function updateCheckedMessage(
   deps: Deps,
   actor: Actor,
   id: string,
   changes: CheckedMessageChanges,
 ): Promise<MessageRecord> {
-  const appNo = actor.app.no
+  const { no: appNo, cell } = actor.app
+  // Before the transaction, which must not wait for services. A change that comes between is replaced.
+  const seen = await lockChecked.maybeOne(cell.db, { appNo, id })
+  const content = seen && edited(seen, changes)
+  const verdict = content && (await check(deps, actor, { ...addressed(seen), ...content }, id))
   return write(deps, actor, async (tx) => {
     const row = await lockChecked.maybeOne(tx, { appNo, id })
-    if (!row) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
-    const { category, data } = edited(row, changes)
-    const verdict = await moderate(actor, { ...addressed(row), category, data })
+    if (!row || !content) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+    const { data } = content
     await updateChecked.run(tx, { appNo, id, data: JSON.stringify(data), ...judged(verdict) })
     return readChecked(tx, actor, id)
   })

@@ -25,13 +25,19 @@ import { faultsOf, forgetRules } from './rules.actions.ts'
 import { listRuleRows, lockModeration } from './rules.queries.ts'
 
 const LONGEST = 100
+/** Sentences are longer and fewer: a model has to read each. */
+const LONGEST_SENTENCE = 500
+const SENTENCES = 500
 
 /** The record in answers. */
 export function toKeywordList(app: Pick<ServedApp, 'id'>, row: KeywordListRow): KeywordListRecord {
   return {
     ...{ id: row.list_id, name: row.name, category: row.category, isCSV: row.from_file },
     ...(row.description !== null && { description: row.description }),
-    ...(row.entries !== null && { searchTerms: row.entries }),
+    ...(row.entries !== null &&
+      (row.category === 'sentence-similarity'
+        ? { disallowedSentences: row.entries }
+        : { searchTerms: row.entries })),
     termsCount: row.count,
     revisionId: revisionId(app.id, row.list_id, row.revision),
     active: true,
@@ -76,7 +82,10 @@ export function createKeywordList(
   const { app, settings } = actor
   const { id, name, description = null, category } = given
   const entries = entriesOf(actor, category, given)
-  if (!entries) throw badRequest({ searchTerms: ['searchTerms or file is required'] })
+  if (!entries) {
+    const wanted = category === 'sentence-similarity' ? 'disallowedSentences' : 'searchTerms'
+    throw badRequest({ [wanted]: [`${wanted} or file is required`] })
+  }
   return write(deps, actor, async (tx) => {
     await lockModeration.run(tx, { appNo: app.no })
     const rows = await listKeywordRows.many(tx, { appNo: app.no })
@@ -155,19 +164,24 @@ async function findUse(tx: Tx, appNo: number, id: string): Promise<RuleRow | und
 function entriesOf(
   { settings }: Actor,
   category: string,
-  { searchTerms, file }: Pick<KeywordListChanges, 'searchTerms' | 'file'>,
+  content: Pick<KeywordListChanges, 'searchTerms' | 'disallowedSentences' | 'file'>,
 ) {
-  if (searchTerms === undefined && file === undefined) return undefined
-  const fromFile = searchTerms === undefined
-  const given = Array.isArray(searchTerms) ? searchTerms : readCsv(searchTerms ?? file ?? '')
+  const { searchTerms, disallowedSentences, file } = content
+  const sentences = category === 'sentence-similarity'
+  const terms = (sentences ? disallowedSentences : undefined) ?? searchTerms
+  if (terms === undefined && file === undefined) return undefined
+  const fromFile = terms === undefined
+  const given = Array.isArray(terms) ? terms : readCsv(terms ?? file ?? '')
   const entries = [...new Set(given.map((entry) => entry.trim()).filter(Boolean))]
-  const limit = limitOf(settings, 'limits.keywordsPerList')
-  const where = fromFile ? 'file' : 'searchTerms'
+  const most = limitOf(settings, 'limits.keywordsPerList')
+  const limit = sentences ? Math.min(SENTENCES, most) : most
+  const longest = sentences ? LONGEST_SENTENCE : LONGEST
+  const where = fromFile ? 'file' : sentences ? 'disallowedSentences' : 'searchTerms'
   if (entries.length > limit) throw badRequest({ [where]: [`at most ${limit} entries`] })
-  const long = entries.find((entry) => entry.length > LONGEST)
+  const long = entries.find((entry) => entry.length > longest)
   if (long !== undefined) {
     throw badRequest({
-      [where]: [`"${long.slice(0, LONGEST)}…" has more than ${LONGEST} characters`],
+      [where]: [`"${long.slice(0, longest)}…" has more than ${longest} characters`],
     })
   }
   const faults = category === 'pattern' ? faultsOf(entries) : []

@@ -1,11 +1,12 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { ListCategory } from '../../core/moderation/rules.ts'
 import { query } from '../../platform/db/query.ts'
 
 type OneList = { appNo: number; id: string }
 
 /** `entries` is null where only their number is asked for. */
 export type KeywordListRow = Omit<CellRows['keyword_lists'], 'app_no' | 'entries' | 'category'> & {
-  category: 'word' | 'pattern'
+  category: ListCategory
   count: number
   entries: string[] | null
 }

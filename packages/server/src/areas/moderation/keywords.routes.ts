@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { ShortList, ShortListQuery, shortList } from '../../platform/http/short-list.ts'
 import {
   createKeywordList,
   deleteKeywordList,
@@ -20,7 +21,6 @@ import {
   KeywordListRecord,
   NewKeywordList,
 } from './keywords.schema.ts'
-import { ShortList, ShortListQuery, shortList } from './rules.schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -37,7 +37,7 @@ export const keywordRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     await app.register(multipart, {
-      limits: { fileSize: FILE_BYTES, fieldSize: FILE_BYTES, fields: 20, files: 1 },
+      limits: { fileSize: FILE_BYTES, fieldSize: FILE_BYTES, fields: 600, files: 1 },
     })
     app.addHook('preValidation', async (request) => {
       if (request.isMultipart()) request.body = await readForm(request)
@@ -135,12 +135,16 @@ export const keywordRoutes =
   }
 
 /** A form as the JSON body that says the same. Nothing but the request is read, so every error is the form's. */
-async function readForm(request: FastifyRequest): Promise<Record<string, string>> {
-  const body: Record<string, string> = {}
+async function readForm(request: FastifyRequest): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {}
+  const disallowedSentences: string[] = []
   try {
     for await (const part of request.parts()) {
-      body[part.fieldname] =
+      const value =
         part.type === 'file' ? (await part.toBuffer()).toString('utf8') : String(part.value)
+      // A list has one part for each sentence.
+      if (part.fieldname === 'disallowedSentences') disallowedSentences.push(value)
+      else body[part.fieldname] = value
     }
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
@@ -148,5 +152,5 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string>
       throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: FILE_BYTES })
     throw badRequest({ body: [`the form is not valid: ${message}`] })
   }
-  return body
+  return disallowedSentences.length > 0 ? { ...body, disallowedSentences } : body
 }

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
+import { LIST_CATEGORIES } from '../../core/moderation/rules.ts'
 import { Id, Name, Text, Timestamp } from '../../platform/http/schemas.ts'
 
 /** A CSV file, or the same as JSON. */
 export const FILE_BYTES = 1_048_576
 
-const Category = Type.Enum(['word', 'pattern'], {
-  description: 'Whole words, or regular expressions in the syntax of RE2.',
+const Category = Type.Enum([...LIST_CATEGORIES], {
+  description:
+    'Whole words, regular expressions in the syntax of RE2, or sentences whose meaning is compared.',
 })
 
 const Terms = Type.Unsafe<string | string[]>({
@@ -20,6 +22,10 @@ const fields = {
   description: Text(255, 'What the list is for.'),
   category: Category,
   searchTerms: Terms,
+  disallowedSentences: Type.Array(Type.String(), {
+    description:
+      'The sentences of a list of the category `sentence-similarity`: up to 500, of up to 500 characters each.',
+  }),
   file: Type.String({
     description:
       'A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`.',
@@ -33,6 +39,7 @@ export const NewKeywordList = Type.Object(
     description: Type.Optional(fields.description),
     category: fields.category,
     searchTerms: Type.Optional(fields.searchTerms),
+    disallowedSentences: Type.Optional(fields.disallowedSentences),
     file: Type.Optional(fields.file),
   },
   { 'x-component': 'NewKeywordList' },
@@ -45,6 +52,7 @@ export const KeywordListChanges = Type.Object({
   description: Type.Optional(fields.description),
   category: Type.Optional(fields.category),
   searchTerms: Type.Optional(fields.searchTerms),
+  disallowedSentences: Type.Optional(fields.disallowedSentences),
   file: Type.Optional(fields.file),
 })
 export type KeywordListChanges = Static<typeof KeywordListChanges>
@@ -58,6 +66,9 @@ export const KeywordListRecord = Type.Object(
     isCSV: Type.Boolean({ description: 'Whether the entries came from a file.' }),
     searchTerms: Type.Optional(
       Type.Array(Type.String(), { description: 'The entries. Lists of lists leave them out.' }),
+    ),
+    disallowedSentences: Type.Optional(
+      Type.Array(Type.String(), { description: 'The entries of a list of sentences.' }),
     ),
     termsCount: Type.Integer({ description: 'Number of entries.' }),
     revisionId: Type.String({ description: 'Ends with a number that grows with each change.' }),

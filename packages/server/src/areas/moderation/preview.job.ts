@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, Type } from 'typebox'
 import { BatchThread } from '../../core/moderation/batches.ts'
 import { readRules } from '../../core/moderation/compiled.ts'
-import { textsOf } from '../../core/moderation/moderate.ts'
+import { textsOf } from '../../core/moderation/content.ts'
 import type { Rule, Texts } from '../../core/moderation/rules.ts'
 import { defineJob } from '../../deps.ts'
 import type { Executor } from '../../platform/db/query.ts'
@@ -113,7 +113,7 @@ export const previewRuleJob = defineJob({
 async function prepare(db: Executor, appNo: number, { rule }: PreviewRow) {
   const { filters, conditions } = rule
   const previewed: Rule = {
-    ...{ id: PREVIEWED, name: '', revisionId: '', action: [], filters, conditions },
+    ...{ id: PREVIEWED, name: '', revision: 0, revisionId: '', action: [], filters, conditions },
   }
   const source = await readRules(db, { no: appNo, id: '' }, [previewed])
   return { rules: source.rules, thread: new BatchThread(source) }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { ShortList, ShortListQuery, shortList } from '../../platform/http/short-list.ts'
 import {
   cancelRulePreview,
   createRulePreview,
@@ -11,7 +12,7 @@ import {
   readPreview,
 } from './previews.actions.ts'
 import { NewRulePreview, PreviewParams, RulePreview } from './previews.schema.ts'
-import { RULE_BYTES, ShortList, ShortListQuery, shortList } from './rules.schema.ts'
+import { RULE_BYTES } from './rules.schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',

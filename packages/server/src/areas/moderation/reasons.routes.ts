@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { ShortList, ShortListQuery, shortList } from '../../platform/http/short-list.ts'
 import {
   createFlagReason,
   deleteFlagReason,
@@ -15,7 +16,6 @@ import {
   FlagReasonRecord,
   NewFlagReason,
 } from './reasons.schema.ts'
-import { ShortList, ShortListQuery, shortList } from './rules.schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',

@@ -1,4 +1,4 @@
-import type { MessageRecord } from '@loquat/protocol'
+import type { CheckFailure, MessageRecord } from '@loquat/protocol'
 import type { Actor, ServedApp } from '../../core/actor.ts'
 import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
@@ -101,46 +101,82 @@ export async function withhold(
   await tellSender(tx, appNo, conversation, toMessage(message))
 }
 
+/** What checks said about a pending message, or what becomes of it because they failed. */
+export type Settlement = Exclude<Verdict, { status: 'pending' }> | FailedChecks
+
+export interface FailedChecks {
+  status: 'failed'
+  outcome: 'approved' | 'disapproved'
+  failures: CheckFailure[]
+}
+
+const FAILED = 'A check of this message failed.'
+
 /**
  * The outcome of the checks of a pending message: it is released or disapproved. Does nothing if that was decided
  * before, or the message was deleted. Returns whether it decided.
  */
 export function settleHeldMessage(
-  { cell, no: appNo }: ServedApp,
+  { cell, no: appNo }: Pick<ServedApp, 'cell' | 'no'>,
   id: string,
-  verdict: Exclude<Verdict, { status: 'pending' }>,
+  settlement: Settlement,
 ): Promise<boolean> {
   return cell.db.tx(async (tx) => {
     await lockHeadOfHeld.maybeOne(tx, { appNo, id })
     if ((await findStatus.maybeOne(tx, { appNo, id }))?.status !== 'pending') return false
-    if (verdict.status === 'disapproved') {
-      return block(tx, appNo, id, { verdict: JSON.stringify(verdict), reason: null })
+    const failed = settlement.status === 'failed' ? settlement : undefined
+    if (settlement.status === 'disapproved') {
+      return block(tx, appNo, id, { verdict: JSON.stringify(settlement), reason: null })
+    }
+    if (failed?.outcome === 'disapproved') {
+      return block(tx, appNo, id, { verdict: null, reason: FAILED }, failed)
     }
     const { held, refused, message, conversation } = await releaseMessage.one(tx, { appNo, id })
     if (!held) return false
     if (refused !== null) return block(tx, appNo, id, { verdict: null, reason: refused })
     const released = toMessage(message)
-    await tellSender(tx, appNo, Number(conversation), released)
+    const no = Number(conversation)
+    await tellSender(tx, appNo, no, released)
+    if (failed) return announceFailure(tx, appNo, no, released, failed)
     await announce(tx, {
-      ...{ appNo, type: 'moderation.approved', key: `conversation:${conversation}` },
+      ...{ appNo, type: 'moderation.approved', key: `conversation:${no}` },
       payload: { message: released },
     })
     return true
   })
 }
 
+/** Disapproves a pending message: the only place where checks do so. */
 async function block(
   tx: Tx,
   appNo: number,
   id: string,
   why: { verdict: string | null; reason: string | null },
+  failed?: FailedChecks,
 ): Promise<boolean> {
   const { message, conversation } = await disapproveMessage.one(tx, { appNo, id, ...why })
   const { record } = await findReview.one(tx, { appNo, id })
   await tellSender(tx, appNo, conversation, toMessage(message))
+  if (failed) return announceFailure(tx, appNo, conversation, toMessage(message), failed)
   await announce(tx, {
     ...{ appNo, type: 'moderation.blocked', key: `conversation:${conversation}` },
     payload: { message: toMessage(message), moderation: [record] },
+  })
+  return true
+}
+
+/** Webhooks get this instead of an approval or a block: each decision is told once. */
+export async function announceFailure(
+  tx: Tx,
+  appNo: number,
+  conversation: number,
+  resource: MessageRecord,
+  { outcome, failures }: FailedChecks,
+): Promise<true> {
+  const completedAt = Math.floor(Date.now() / 1_000)
+  await announce(tx, {
+    ...{ appNo, type: 'moderation.failed', key: `conversation:${conversation}` },
+    payload: { resource, contentType: resource.type, outcome, completedAt, failures },
   })
   return true
 }

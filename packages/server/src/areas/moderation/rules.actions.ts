@@ -9,9 +9,16 @@ import {
   type Operator,
   USER_OPERANDS,
 } from '../../core/moderation/filters.ts'
+import { isFormula } from '../../core/moderation/formula.ts'
 import { faultOf } from '../../core/moderation/patterns.ts'
 import { listEntries, type RuleRow } from '../../core/moderation/queries.ts'
-import { CompiledRules, type Condition, entriesOf } from '../../core/moderation/rules.ts'
+import {
+  CompiledRules,
+  type Condition,
+  entriesOf,
+  TEXT_OPERANDS,
+} from '../../core/moderation/rules.ts'
+import { isSlow } from '../../core/moderation/slow.ts'
 import { checkInThread } from '../../core/moderation/threads.ts'
 import { limitOf } from '../../core/settings.ts'
 import { seconds } from '../../core/time.ts'
@@ -22,6 +29,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty } from '../../platform/http/changes.ts'
 import { badRequest, type Details, fail } from '../../platform/http/fail.ts'
+import { readCheckSettings } from './checks.queries.ts'
 import {
   findRule,
   insertRevision,
@@ -33,6 +41,7 @@ import {
   updateVersion,
 } from './rules.queries.ts'
 import {
+  LONGEST_VALUE,
   type NewCondition,
   type NewFilter,
   type NewRule,
@@ -58,7 +67,7 @@ export function toRule(app: Pick<ServedApp, 'id'>, stored: RuleRow): RuleRecord 
     filters: row.filters,
     conditions: row.conditions.map((condition, n) => ({
       ...{ id: n + 1, entity: 'message' as const, ...condition },
-      ...{ isMediaPresent: false, message: inWords(condition) },
+      ...{ isMediaPresent: isMedia(condition), message: inWords(condition) },
     })),
     active: row.active,
     ...(isDefault(row.rule_id) && { default: true as const }),
@@ -69,13 +78,27 @@ export function toRule(app: Pick<ServedApp, 'id'>, stored: RuleRow): RuleRecord 
 
 const isDefault = (id: string) => Object.hasOwn(DEFAULT_RULES, id)
 
+/** Whether the value is a formula about media. */
+const isMedia = ({ operand, category }: Condition) =>
+  category === 'toxicity' && (operand === 'image' || operand === 'video')
+
+const OPERAND_WORDS = { text: 'text', custom: 'custom data', image: 'image', video: 'video' }
+
 function inWords(condition: Condition): string {
   const { operand, operator, category, isKeywordsReferencePresent, value } = condition
+  const subject = `The ${OPERAND_WORDS[operand]}`
+  if (category === 'custom-api') return `${subject} is a hit of the app's own check.`
+  if (category === 'toxicity') return `${subject} is ${value.join(' or ')}.`
+  if (category === 'prompt') return `${subject} is: ${value.join(' or ')}.`
+  if (category === 'sentence-similarity') return `${subject} means ${sentencesOf(condition)}.`
   const what = isKeywordsReferencePresent
     ? `an entry of ${value.join(', ')}`
     : `the ${category} ${value.slice(0, 5).join(', ')}${value.length > 5 ? ' …' : ''}`
-  return `The ${operand === 'text' ? 'text' : 'custom data'} ${operator} ${what}.`
+  return `${subject} ${operator} ${what}.`
 }
+
+const sentencesOf = ({ isKeywordsReferencePresent: listed, value }: Condition) =>
+  listed ? `a sentence of ${value.join(', ')}` : `“${value.slice(0, 3).join('”, “')}”`
 
 const untouched = (id: string): RuleRow => ({
   ...{ rule_id: id, revision: 0, active: true, name: '', description: null, enabled: false },
@@ -225,6 +248,7 @@ export async function contentOf(tx: Tx, { app, settings }: Actor, given: Given) 
     throw badRequest({ conditions: [`at most ${most.conditions}`] })
   }
   await checkLists(tx, app.no, conditions)
+  if (enabled) await checkServices(tx, app.no, conditions)
   const actions = [...new Set(['blockMessage', ...action])]
   const stored = { filters: JSON.stringify(filters), conditions: JSON.stringify(conditions) }
   return { name, description, enabled, action: actions, ...stored }
@@ -259,23 +283,55 @@ function readFilter({ type, entity, operand, operator, value }: NewFilter, at: n
   }
 }
 
-/** Conditions as they are stored. Refuses patterns that can't be used. */
+/** Conditions as they are stored. Refuses what can't be used, such as patterns. */
 export function readConditions(given: NewCondition[]): Condition[] {
   const conditions = given.map((one): Condition => {
-    const { operand = 'text', operator = 'contains', category } = one
+    const { operand = 'text', operator = 'contains', category, onFailure, similarityValue } = one
     const listed = one.isKeywordReferencePresent ?? one.isKeywordsReferencePresent ?? false
-    const value = [...new Set([one.value].flat())]
+    const value = [...new Set([one.value ?? []].flat())]
     const stored = listed ? value.map((id) => id.toLowerCase()) : value
-    return { operand, operator, category, isKeywordsReferencePresent: listed, value: stored }
+    const content = { operand, operator, category, isKeywordsReferencePresent: listed }
+    const more = {
+      ...(onFailure && { onFailure }),
+      ...(similarityValue !== undefined && { similarityValue }),
+    }
+    return { ...content, value: stored, ...more }
   })
   const faults: Details = {}
-  for (const [n, { category, isKeywordsReferencePresent, value }] of conditions.entries()) {
-    if (category !== 'pattern' || isKeywordsReferencePresent) continue
-    const found = faultsOf(value)
+  for (const [n, condition] of conditions.entries()) {
+    const { category, isKeywordsReferencePresent, value } = condition
+    const found =
+      faultsOfKind(condition) ??
+      (category === 'pattern' && !isKeywordsReferencePresent ? faultsOf(value) : [])
     if (found.length > 0) faults[`conditions.${n}.value`] = found
   }
   if (Object.keys(faults).length > 0) throw badRequest(faults)
   return conditions
+}
+
+/** What doesn't go together in a condition. */
+function faultsOfKind(condition: Condition): string[] | undefined {
+  const { operand, category, value, onFailure, similarityValue } = condition
+  const listed = condition.isKeywordsReferencePresent
+  if (category === 'custom-api') return value.length > 0 ? ['custom-api has no value'] : []
+  if (value.length === 0) return ['value is required']
+  if (similarityValue !== undefined && category !== 'sentence-similarity') {
+    return ['similarityValue is for sentence-similarity']
+  }
+  if (listed && (category === 'toxicity' || category === 'prompt')) {
+    return [`a keyword list has no entries for ${category}`]
+  }
+  if (category === 'toxicity') {
+    const wrong = value.filter((one) => !isFormula(one))
+    return wrong.map((one) => `"${one}" is no formula: <label>_greaterThan_<percent>`)
+  }
+  if (category === 'prompt') return []
+  const texts: readonly string[] = TEXT_OPERANDS
+  if (!texts.includes(operand)) return [`${category} doesn't look at ${operand}s`]
+  if (category === 'sentence-similarity') return []
+  const long = value.find(({ length }) => length > LONGEST_VALUE)
+  if (long !== undefined) return [`a ${category} has up to ${LONGEST_VALUE} characters`]
+  return onFailure ? ["onFailure is for slow conditions: this one can't fail"] : undefined
 }
 
 export const faultsOf = (patterns: string[]) =>
@@ -300,6 +356,24 @@ async function checkLists(db: Executor, appNo: number, conditions: Condition[]):
   }
 }
 
+/** A rule whose checks can only fail is no rule that anybody wants. */
+async function checkServices(db: Executor, appNo: number, conditions: Condition[]): Promise<void> {
+  const slow = conditions.filter(isSlow)
+  if (slow.length === 0) return
+  const { url, models } = await readCheckSettings(db, appNo)
+  for (const { category } of slow) {
+    const there = category === 'custom-api' ? url !== null : models[MODEL_OF[category]]
+    if (!there)
+      throw badRequest({ conditions: [`set what ${category} asks first: PUT /moderation/checks`] })
+  }
+}
+
+const MODEL_OF = {
+  toxicity: 'classifier',
+  'sentence-similarity': 'embeddings',
+  prompt: 'prompts',
+} as const
+
 type RuleEvent = Extract<EventType, `moderation.rule.${string}`>
 
 async function announceRule(tx: Tx, app: ServedApp, type: RuleEvent, row: RuleRow) {
@@ -315,7 +389,8 @@ export async function testRules({ app }: Actor, { text, rule }: RuleTest) {
   const { db } = app.cell
   const conditions = rule ? readConditions(rule.conditions) : []
   await checkLists(db, app.no, conditions)
-  const unsaved = { id: '', name: '', revisionId: '', action: [], filters: [], conditions }
+  const unnamed = { id: '', name: '', revision: 0, revisionId: '', action: [] }
+  const unsaved = { ...unnamed, filters: [], conditions }
   const source = await readRules(db, app, rule && [unsaved])
   if (rule) source.rules = [unsaved]
   const compiled = await CompiledRules.of(source)

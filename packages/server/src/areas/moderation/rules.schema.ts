@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { GROUP_OPERANDS, OPERATORS, USER_OPERANDS } from '../../core/moderation/filters.ts'
-import { Current } from '../../platform/http/id-page.ts'
+import {
+  OPERANDS as CONTENT_OPERANDS,
+  FAILURE_OUTCOMES,
+  FAST_CATEGORIES,
+  SLOW_CATEGORIES,
+} from '../../core/moderation/rules.ts'
 import { Id, Name, Text, Timestamp } from '../../platform/http/schemas.ts'
 
 /** Actions of a rule. The message is blocked in any case. */
@@ -22,7 +27,7 @@ export const SPELLINGS: Readonly<Record<string, string>> = {
 export const RULE_BYTES = 262_144
 
 const OPERANDS = [...new Set([...USER_OPERANDS, ...GROUP_OPERANDS])]
-const LONGEST_VALUE = 100
+export const LONGEST_VALUE = 100
 
 const Scalar = Type.Union([
   Type.String({ minLength: 1, maxLength: LONGEST_VALUE }),
@@ -53,21 +58,35 @@ const FilterRecord = Type.Object(
 
 /** An entry of a list or of a condition. */
 export const Entry = Type.String({ minLength: 1, maxLength: LONGEST_VALUE })
+/** What a condition itself contains: sentences and prompts are longer than words. */
+const Value = Type.String({ minLength: 1, maxLength: 1_000 })
 /** The most words or patterns in a condition itself. */
 const VALUES = 100
 
 const condition = {
-  operand: Type.Enum(['text', 'custom'], {
+  operand: Type.Enum([...CONTENT_OPERANDS], {
     description:
-      '`text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message.',
+      '`text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. `image` and `video`: attachments, of slow conditions only.',
   }),
   operator: Type.Enum(['contains', 'equals']),
-  category: Type.Enum(['word', 'pattern'], {
-    description: 'Whole words, or regular expressions in the syntax of RE2. Case never matters.',
+  category: Type.Enum([...FAST_CATEGORIES, ...SLOW_CATEGORIES], {
+    description:
+      '`word` and `pattern`: whole words, or regular expressions in the syntax of RE2; case never matters. The others are slow: the message is `pending` until another service has answered. `custom-api` asks your own check, `toxicity` a classifier, `prompt` a chat model, and `sentence-similarity` compares the meaning with that of sentences.',
   }),
 }
 
-const NewCondition = Type.Object(
+const similarityValue = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  description: 'Of `sentence-similarity`: how alike is a hit. Default: 0.8.',
+})
+
+const onFailure = Type.Enum([...FAILURE_OUTCOMES], {
+  description:
+    'Of slow conditions: what becomes of the message if the check fails. Default: as the settings of checks say.',
+})
+
+export const NewCondition = Type.Object(
   {
     entity: Type.Optional(Type.Literal('message')),
     operand: Type.Optional(condition.operand),
@@ -79,9 +98,14 @@ const NewCondition = Type.Object(
     isKeywordsReferencePresent: Type.Optional(
       Type.Boolean({ description: 'The same: answers spell it this way.' }),
     ),
-    value: Type.Union([Entry, Type.Array(Entry, { minItems: 1, maxItems: VALUES })], {
-      description: 'Words, patterns or ids of keyword lists; any of them is a hit.',
-    }),
+    value: Type.Optional(
+      Type.Union([Value, Type.Array(Value, { minItems: 1, maxItems: VALUES })], {
+        description:
+          'Words, patterns or ids of keyword lists; any of them is a hit. Of `toxicity`: formulas such as `insult_greaterThan_80`. Of `sentence-similarity`: sentences or ids of lists. Of `prompt`: what a message must not be. `custom-api` has none.',
+      }),
+    ),
+    similarityValue: Type.Optional(similarityValue),
+    onFailure: Type.Optional(onFailure),
   },
   { 'x-component': 'NewRuleCondition' },
 )
@@ -96,6 +120,8 @@ const ConditionRecord = Type.Object(
     isKeywordsReferencePresent: Type.Boolean(),
     isMediaPresent: Type.Boolean(),
     value: Type.Array(Type.String()),
+    similarityValue: Type.Optional(similarityValue),
+    onFailure: Type.Optional(onFailure),
     message: Type.String({ description: 'The condition in words.' }),
   },
   { additionalProperties: false, 'x-component': 'RuleCondition' },
@@ -165,30 +191,6 @@ export const RuleChanges = Type.Object({
 export type RuleChanges = Static<typeof RuleChanges>
 
 export const RuleParams = Type.Object({ ruleId: Id('Id of the rule.') })
-
-export const ShortListQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 10,
-    description: 'Maximum number of records.',
-  }),
-})
-
-/** A list of which one page shows all. */
-export const ShortList = <T extends Parameters<typeof Type.Array>[0]>(record: T) =>
-  Type.Object(
-    {
-      data: Type.Array(record),
-      meta: Type.Object({ current: Current }, { additionalProperties: false }),
-    },
-    { additionalProperties: false },
-  )
-
-export function shortList<R>(all: R[], { limit }: Static<typeof ShortListQuery>) {
-  const data = all.slice(0, limit)
-  return { data, meta: { current: { limit, count: data.length } } }
-}
 
 export const RuleTest = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 10_000, description: 'The text to check.' }),

@@ -77,6 +77,7 @@ export async function readRules(
       action,
       filters,
       conditions,
+      revision: row.revision,
       revisionId: revisionId(appId, id, row.revision),
     }
   })

@@ -1,9 +1,11 @@
 import type { Actor } from '../actor.ts'
 import { seconds } from '../time.ts'
 import { type Loaded, loadRules } from './compiled.ts'
+import { contentOf, type Judged, type MessageContent } from './content.ts'
 import { type Addressed, type AllFacts, matches, needsFacts } from './filters.ts'
 import { listFacts } from './queries.ts'
-import type { Hit, Rule, Texts } from './rules.ts'
+import type { Hit, Rule } from './rules.ts'
+import { type PendingCheck, slowChecksOf } from './slow.ts'
 import { checkInThread } from './threads.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -14,10 +16,7 @@ const SLOW_MICROSECONDS = 5_000
 const SEVERAL = 3
 
 /** A message before it is stored. */
-export interface Checked extends Addressed {
-  category: string
-  data: Record<string, unknown>
-}
+export interface Checked extends Addressed, Judged {}
 
 /** What the app's rules say about a message. Apps without rules don't get here: `actor.moderation` is absent. */
 export async function moderate(
@@ -25,18 +24,19 @@ export async function moderate(
   message: Checked,
 ): Promise<Verdict | undefined> {
   if (moderation === undefined) return undefined
-  const texts = textsOf(message)
-  if (Object.keys(texts).length === 0) return undefined
+  const content = contentOf(message)
+  const { texts } = content
+  if (content.operands.size === 0) return undefined
   const loaded = await loadRules(app, moderation)
   const { rules } = loaded.rules.source
-  if (!rules.some((rule) => concerns(rule, texts))) return undefined
+  if (!rules.some((rule) => concerns(rule, content))) return undefined
   const long = Object.values(texts).some(({ length }) => length > INLINE)
   if (long || isSlow(loaded)) {
     return decide(
       { app },
       message,
       rules,
-      texts,
+      content,
       await checkInThread(moderation, loaded.rules, texts),
     )
   }
@@ -44,30 +44,37 @@ export async function moderate(
   const hits = loaded.rules.check(texts)
   loaded.checked++
   if (process.threadCpuUsage(before).user > SLOW_MICROSECONDS) loaded.slow++
-  return decide({ app }, message, rules, texts, hits)
+  return decide({ app }, message, rules, content, hits)
 }
 
 const isSlow = ({ slow, checked }: Loaded) => slow >= SEVERAL && slow * 100 > checked
 
-/** The first rule that concerns the message and has a hit. Whom a message concerns is read only if it matters. */
+/**
+ * The first rule that concerns the message and has a hit. Without one, slow conditions make the message wait. Whom a
+ * message concerns is read only if it matters.
+ */
 async function decide(
   { app: { cell, no: appNo } }: Pick<Actor, 'app'>,
   { sender, kind, receiver }: Checked,
   rules: Rule[],
-  texts: Texts,
+  content: MessageContent,
   hits: Hit[],
 ): Promise<Verdict | undefined> {
   const sides = { sender, kind, receiver }
   let facts: AllFacts | undefined
   let looked = false
+  const checks: PendingCheck[] = []
   for (const [place, rule] of rules.entries()) {
     const hit = hits.find((one) => one.rule === place)
-    if (!concerns(rule, texts) || (looked && !hit)) continue
+    const slow = slowChecksOf(rule, content)
+    if (!concerns(rule, content) || (looked && !hit && slow.length === 0)) continue
     if (rule.filters.some(needsFacts)) facts ??= await readFacts(cell.db, appNo, sides)
     if (!rule.filters.every((filter) => matches(filter, sides, facts))) continue
     looked = true
     if (hit) return disapproved(rule, hit)
+    checks.push(...slow)
   }
+  if (checks.length > 0) return { status: 'pending', checks }
   return looked ? { status: 'approved' } : undefined
 }
 
@@ -79,8 +86,8 @@ const disapproved = ({ id, name, revisionId, action }: Rule, hit: Hit): Verdict 
   actions: action,
 })
 
-const concerns = ({ conditions }: Rule, texts: Texts) =>
-  conditions.some(({ operand }) => texts[operand] !== undefined)
+const concerns = ({ conditions }: Rule, { operands }: MessageContent) =>
+  conditions.some(({ operand }) => operands.has(operand))
 
 async function readFacts(
   db: Actor['app']['cell']['db'],
@@ -95,19 +102,4 @@ async function readFacts(
     return { name, role, type, tags, createdAt: seconds(created_at) }
   }
   return { sender: of('sender'), receiver: of('receiver') }
-}
-
-/** The texts that rules look at. Custom and interactive messages have texts anywhere in their data. */
-export function textsOf({ category, data }: Pick<Checked, 'category' | 'data'>): Texts {
-  const { text, customData, interactiveData } = data
-  const custom = category === 'message' ? [] : stringsIn([customData, interactiveData])
-  return {
-    ...(typeof text === 'string' && text !== '' && { text }),
-    ...(custom.length > 0 && { custom: custom.join('\n') }),
-  }
-}
-
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }

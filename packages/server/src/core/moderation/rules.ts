@@ -3,24 +3,47 @@ import { entryForm, patternForms, wordForms } from './forms.ts'
 import { Patterns } from './patterns.ts'
 import { Words } from './words.ts'
 
-/** What a condition looks at: the text or caption of a message, or the texts in a custom or interactive one. */
+/** What words and patterns look at: the text or caption of a message, or the texts in a custom or interactive one. */
 export const TEXT_OPERANDS = ['text', 'custom'] as const
 export type TextOperand = (typeof TEXT_OPERANDS)[number]
+/** What a condition looks at. */
+export const OPERANDS = [...TEXT_OPERANDS, 'image', 'video'] as const
+export type Operand = (typeof OPERANDS)[number]
+
+/** Conditions that are decided before the message is stored. */
+export const FAST_CATEGORIES = ['word', 'pattern'] as const
+export type FastCategory = (typeof FAST_CATEGORIES)[number]
+/** Conditions that another service decides. They hold the message until it has answered. */
+export const SLOW_CATEGORIES = ['custom-api', 'toxicity', 'sentence-similarity', 'prompt'] as const
+export type SlowCategory = (typeof SLOW_CATEGORIES)[number]
+
+/** What keyword lists contain. */
+export const LIST_CATEGORIES = [...FAST_CATEGORIES, 'sentence-similarity'] as const
+export type ListCategory = (typeof LIST_CATEGORIES)[number]
+
+/** What becomes of a message whose slow checks fail. */
+export const FAILURE_OUTCOMES = ['approved', 'disapproved'] as const
+export type FailureOutcome = (typeof FAILURE_OUTCOMES)[number]
 
 /** Any of its words or patterns is a hit. */
 export interface Condition {
-  operand: TextOperand
+  operand: Operand
   operator: 'contains' | 'equals'
-  category: 'word' | 'pattern'
+  category: FastCategory | SlowCategory
   /** Whether `value` names keyword lists instead of words or patterns. */
   isKeywordsReferencePresent: boolean
   value: string[]
+  /** Of slow conditions: what becomes of the message if the check fails. Absent: as the app's settings say. */
+  onFailure?: FailureOutcome
+  /** Of `sentence-similarity`: how alike is a hit, from 0 to 1. */
+  similarityValue?: number
 }
 
 /** A rule that is enabled. */
 export interface Rule {
   id: string
   name: string
+  revision: number
   revisionId: string
   action: string[]
   filters: Filter[]
@@ -51,7 +74,7 @@ export interface Hit {
 interface Place {
   rule: number
   condition: number
-  operand: TextOperand
+  operand: Operand
   whole: boolean
 }
 
@@ -127,7 +150,7 @@ export class CompiledRules {
 /** Every word or pattern of the rules, with the conditions that it belongs to. */
 function placesOf(
   { rules, lists }: RuleSource,
-  category: Condition['category'],
+  category: FastCategory,
   formOf: (entry: string) => string,
 ): Map<string, Place[]> {
   const places = new Map<string, Place[]>()

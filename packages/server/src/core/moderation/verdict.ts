@@ -1,8 +1,10 @@
+import type { PendingCheck } from './slow.ts'
+
 /** What the rules of an app say about a message. Undefined: no rule looked at it, and it stays `unmoderated`. */
 export type Verdict =
   | { status: 'approved' }
   /** Slow checks follow. */
-  | { status: 'pending' }
+  | { status: 'pending'; checks: PendingCheck[] }
   | {
       status: 'disapproved'
       rule: { id: string; name: string; revisionId: string }

@@ -13,7 +13,12 @@ const condition = (value: string[], more: Partial<Condition> = {}): Condition =>
 
 const ruleOf = (...conditions: Condition[]): RuleSource => ({
   lists: [],
-  rules: [{ id: 'r', name: 'R', revisionId: 'a_r_1', action: [], filters: [], conditions }],
+  rules: [
+    {
+      ...{ id: 'r', name: 'R', revision: 1, revisionId: 'a_r_1' },
+      ...{ action: [], filters: [], conditions },
+    },
+  ],
 })
 
 const compile = (...conditions: Condition[]) => CompiledRules.of(ruleOf(...conditions))

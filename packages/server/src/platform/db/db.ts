@@ -25,9 +25,9 @@ export interface Db extends Executor {
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Runs one statement that is a transaction of its own and announces events, such as a function call. Retries it
-   * like `tx`.
+   * like `tx`. `enqueues`: it also enqueues jobs.
    */
-  call<T>(work: (db: Executor) => Promise<T>): Promise<T>
+  call<T>(work: (db: Executor) => Promise<T>, enqueues?: boolean): Promise<T>
   /** The database for one request that reads. */
   reading(): ReadingDb
   connections(): Connections
@@ -291,9 +291,10 @@ export function openDb(options: DbOptions): Db {
   const db: Db = {
     ...direct,
     tx: (work) => withRetries(() => attempt(lent, work)),
-    async call(work) {
+    async call(work, enqueues = false) {
       const result = await withRetries(() => work(direct))
       onAnnounced?.()
+      if (enqueues) onEnqueued?.()
       return result
     },
     reading() {

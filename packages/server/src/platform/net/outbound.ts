@@ -13,6 +13,8 @@ export interface Call {
   timeoutMs: number
   /** How much of the answer's body is read. */
   answerBytes: number
+  /** Ends the call for another reason. */
+  signal?: AbortSignal
 }
 
 export interface Answer {
@@ -35,13 +37,14 @@ export class Outbound {
 
   /** Fails with `ForbiddenTarget`, or with the reason why there is no answer. */
   async post(url: string, call: Call): Promise<Answer> {
-    const signal = AbortSignal.timeout(call.timeoutMs)
+    const timeout = AbortSignal.timeout(call.timeoutMs)
+    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout
     const fault = this.#targets.shapeFaultOf(url)
     if (fault) throw new ForbiddenTarget(`the URL ${fault}`)
     try {
       return await this.#send(new URL(url), call, signal)
     } catch (error) {
-      if (!signal.aborted) throw error
+      if (!timeout.aborted) throw error
       throw new Error(`no response within ${call.timeoutMs / 1000} seconds`)
     }
   }

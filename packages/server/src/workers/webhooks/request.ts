@@ -1,7 +1,7 @@
 import { type EventType, events, triggerDataOf } from '@loquat/protocol'
+import { signatureOf } from '../../platform/net/sign.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import type { ActiveWebhook, OutgoingEvent } from './queries.ts'
-import { signatureOf } from './sign.ts'
 
 /** The headers and body of a webhook call. */
 export interface WebhookRequest {

@@ -1,0 +1,118 @@
+import type { EventType } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { seconds } from '../../core/time.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { isEmpty } from '../../platform/http/changes.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import {
+  findProvider,
+  findUse,
+  insertProvider,
+  listProviderRows,
+  lockProviders,
+  type ProviderRow,
+  removeProvider,
+  updateProvider,
+} from './queries.ts'
+import type { ModelProvider, ModelProviderChanges, NewModelProvider } from './schema.ts'
+
+declare module '../../platform/secrets/secrets.ts' {
+  interface Places {
+    'model_providers.key': [appNo: number, id: string]
+  }
+}
+
+const PROVIDERS_PER_APP = 25
+
+/** The record in answers. */
+export const toModelProvider = (row: ProviderRow): ModelProvider => ({
+  ...{ id: row.provider_id, name: row.name, url: row.url, hasKey: row.key_sealed !== null },
+  ...{ createdAt: seconds(row.created_at), updatedAt: seconds(row.updated_at) },
+})
+
+export async function getProviderRow(db: Executor, appNo: number, id: string) {
+  const row = await findProvider.maybeOne(db, { appNo, id })
+  if (!row) throw fail('ERR_MODEL_PROVIDER_NOT_FOUND', { id })
+  return row
+}
+
+export async function createModelProvider(
+  deps: Deps,
+  actor: Actor,
+  { id, name, url, key }: NewModelProvider,
+): Promise<ModelProvider> {
+  const appNo = actor.app.no
+  await checkTarget(deps, url)
+  return write(deps, actor, async (tx) => {
+    await lockProviders.run(tx, { appNo })
+    const rows = await listProviderRows.many(tx, { appNo })
+    if (rows.length >= PROVIDERS_PER_APP) {
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: PROVIDERS_PER_APP, what: 'providers' })
+    }
+    const keySealed = sealed(deps, appNo, id, key)
+    const row = await insertProvider.maybeOne(tx, { appNo, id, name, url, keySealed })
+    if (!row) throw badRequest({ id: [`there is already a provider "${id}"`] })
+    return announceProvider(tx, appNo, 'model.provider.created', row)
+  })
+}
+
+export async function updateModelProvider(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  changes: ModelProviderChanges,
+): Promise<ModelProvider> {
+  const appNo = actor.app.no
+  if (changes.url !== undefined) await checkTarget(deps, changes.url)
+  return write(deps, actor, async (tx) => {
+    await lockProviders.run(tx, { appNo })
+    const before = await getProviderRow(tx, appNo, id)
+    if (isEmpty(changes)) return toModelProvider(before)
+    const { name = before.name, url = before.url, key } = changes
+    // Whoever changes the URL would otherwise learn the key.
+    const moved = url !== before.url && key === undefined
+    const kept = moved ? null : before.key_sealed
+    const keySealed = key === undefined ? kept : sealed(deps, appNo, id, key)
+    const row = await updateProvider.one(tx, { appNo, id, name, url, keySealed })
+    return announceProvider(tx, appNo, 'model.provider.updated', row)
+  })
+}
+
+export function deleteModelProvider(deps: Deps, actor: Actor, id: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockProviders.run(tx, { appNo })
+    const used = await findUse.maybeOne(tx, { appNo, id })
+    if (used) throw fail('ERR_MODEL_PROVIDER_IN_USE', { id, use: used.use })
+    const row = await removeProvider.maybeOne(tx, { appNo, id })
+    if (!row) throw fail('ERR_MODEL_PROVIDER_NOT_FOUND', { id })
+    await announceProvider(tx, appNo, 'model.provider.deleted', row)
+    return { success: true as const, message: `Provider ${id} deleted.` }
+  })
+}
+
+async function checkTarget({ targets }: Deps, url: string): Promise<void> {
+  const fault = await targets.faultOf(url)
+  if (fault) throw badRequest({ url: [`url ${fault}`] })
+}
+
+const sealed = ({ secrets }: Deps, appNo: number, id: string, key: string | null | undefined) =>
+  key ? secrets.seal(['model_providers.key', appNo, id], key) : null
+
+type ProviderEvent = Extract<EventType, `model.provider.${string}`>
+
+async function announceProvider(tx: Tx, appNo: number, type: ProviderEvent, row: ProviderRow) {
+  const record = toModelProvider(row)
+  const { id, name, url } = record
+  await announce(tx, {
+    appNo,
+    type,
+    key: `provider:${id}`,
+    payload: { provider: { id, name, url } },
+  })
+  return record
+}
