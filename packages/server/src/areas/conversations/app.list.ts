@@ -26,6 +26,8 @@ const MOST_SOUGHT = 10_000
 /** Inbox rows of the first window of a walk and of the largest: a page rarely needs more than the first. */
 const FIRST_WINDOW = 1_000
 const LARGEST_WINDOW = 16_000
+/** Views that one statement shows: with more, reading its rows would keep the process from other requests. */
+const SHOWN_AT_ONCE = 250
 
 export type AppViewRow = ViewRow & { sort_second: number }
 
@@ -195,10 +197,11 @@ async function show(
   keys: OwnedSortKey[],
   limit: number,
 ): Promise<Listed<AppViewRow>> {
-  const rows =
-    keys.length > 0
-      ? await showViews.many(db, { appNo, withBlocks, withCounterpartTags, keys: toKeys(keys) })
-      : []
+  const rows: AppViewRow[] = []
+  for (let n = 0; n < keys.length; n += SHOWN_AT_ONCE) {
+    const some = toKeys(keys.slice(n, n + SHOWN_AT_ONCE))
+    rows.push(...(await showViews.many(db, { appNo, withBlocks, withCounterpartTags, keys: some })))
+  }
   const last = keys.at(-1)
   const more = rows.length < keys.length && keys.length === limit
   return { rows, ...(more && last && { stoppedAt: keyOf(last) }) }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import { addBulkUsers } from '../../../test/bulk-users.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { storeSettings } from '../settings/actions.ts'
 
@@ -468,6 +469,29 @@ suite('the pages of listConversations', () => {
     assert.deepEqual(await ids(app, 'me', 'perPage=4&page=3'), [])
     for (const bad of ['perPage=0', 'perPage=1001', 'page=0', 'useCursoredIndex=2', 'unique=x']) {
       assert.equal((await list(app, 'me', bad)).status, 400, bad)
+    }
+  })
+
+  test('have the same records whether they are long or short', async () => {
+    const app = await server.newApp()
+    const people = (await addBulkUsers(server.deps, app, 260)).map(({ uid }) => uid)
+    for (let n = 1; n < people.length; n += 25) {
+      const [receiver, ...uids] = people.slice(n, n + 25)
+      const message = { receiver, receiverType: 'user', data: { text: `Hello ${n}` } }
+      await app
+        .as('u0')
+        .call('POST', '/v3/messages', { body: { ...message, multipleReceivers: { uids } } })
+    }
+    const [{ id }] = (await app.as('u0').call('GET', '/v3/users/u9/messages')).body.data
+    await app.as('u9').call('POST', `/v3/messages/${id}/reactions/🌱`)
+    for (const uid of ['u0', undefined]) {
+      const whole = (await list(app, uid, 'perPage=1000')).body.data
+      const short: Listed[] = []
+      for (let page = 1; page <= 6; page++) {
+        short.push(...(await list(app, uid, `perPage=100&page=${page}`)).body.data)
+      }
+      assert.equal(whole.length, uid ? 259 : 2 * 259)
+      assert.deepEqual(whole, short)
     }
   })
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,9 +9,12 @@ import { keysetPage, type Paging } from '../../platform/lists/page.ts'
 import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import { viewsOfApp } from './app.list.ts'
 import { countOwn, findStartOfOwn, listOwn, toSortKey, type ViewFilter } from './list.ts'
-import { toConversations } from './record.ts'
+import { type Show, toConversations } from './record.ts'
 import type { ConversationListQuery } from './schema.ts'
 import type { ViewRow, ViewSortKey } from './views.queries.ts'
+
+/** Records that are printed in one turn of the loop. */
+const PRINTED_AT_ONCE = 250
 
 /**
  * A page of the acting user's conversations; without one, of all users' lists, one after the other. As JSON.
@@ -20,7 +24,7 @@ export async function pageOfConversations(
   starts: PageStarts,
   actor: Actor,
   query: ConversationListQuery,
-): Promise<string> {
+): Promise<string | Buffer> {
   checkQuery(actor, query)
   const { page, perPage, cursor, useCursoredIndex, ...filters } = query
   const { no: appNo, cell } = actor.app
@@ -38,14 +42,36 @@ export async function pageOfConversations(
   const request = { page, perPage, cursor, counted: useCursoredIndex === 0 }
   const found = await keysetPage({ secrets, starts }, list, request)
   if (actor.uid !== undefined && !found.rows[0]?.owner) await checkUser(actor.app, actor.uid)
-  const data = await toConversations(cell.db, appNo, found.rows, {
+  const ending = `],"meta":${JSON.stringify(found.meta)}}`
+  return print(cell.db, appNo, found.rows, ending, {
     owners: actor.uid === undefined,
+    owner: found.rows[0]?.owner,
     tags: query.withTags === true,
     counterpartTags: query.withUserAndGroupTags === true,
     blocks: query.withBlockedInfo,
     limits: messageLimits(actor.policy),
   })
-  return `{"data":[${data.join(',')}],"meta":${JSON.stringify(found.meta)}}`
+}
+
+/** Prints a page. Other requests have a turn between the pieces of a long one. */
+async function print(
+  db: Cell['db'],
+  appNo: number,
+  rows: ViewRow[],
+  ending: string,
+  show: Show,
+): Promise<string | Buffer> {
+  const piece = async (from: number) =>
+    (await toConversations(db, appNo, rows.slice(from, from + PRINTED_AT_ONCE), show)).join(',')
+  let text = `{"data":[${await piece(0)}`
+  const printed: Buffer[] = []
+  for (let from = PRINTED_AT_ONCE; from < rows.length; from += PRINTED_AT_ONCE) {
+    printed.push(Buffer.from(text))
+    await setImmediate()
+    text = `,${await piece(from)}`
+  }
+  text += ending
+  return printed.length > 0 ? Buffer.concat([...printed, Buffer.from(text)]) : text
 }
 
 function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {

@@ -20,6 +20,8 @@ import { findView, type ViewRow } from './views.queries.ts'
 export interface Show {
   /** The views belong to different users: each record names its owner, and nobody in particular sees it. */
   owners?: boolean
+  /** Otherwise the user whose views they are. The first row of a list has it. */
+  owner?: string | null | undefined
   /** The view's tags, and the group's. */
   tags?: boolean
   /** The counterpart's tags. */
@@ -38,7 +40,7 @@ export async function toConversations(
 ): Promise<string[]> {
   const rich = await toRichMessages(db, appNo, views, show)
   return views.map((view) => {
-    const owner = (show.owners ? view : views[0])?.owner ?? '{'
+    const owner = (show.owners ? view.owner : show.owner) ?? '{'
     const last = view.rich ? rich.get(view.id) : toLastMessage(view, owner, show)
     return toConversation(view, last, show)
   })
@@ -134,8 +136,8 @@ async function toRichMessages(
   for (const view of rich) {
     const own = !show.owners && view.kind === 'group' ? membershipOf(view) : ''
     entities.set(`${view.kind}:${view.with_id}`, JSON.parse(`${view.counterpart}${own}}`))
-    const { owner } = (show.owners ? view : views[0]) ?? view
-    if (owner !== null) entities.set(`user:${view.uid}`, JSON.parse(`${owner}}`))
+    const owner = show.owners ? view.owner : show.owner
+    if (owner) entities.set(`user:${view.uid}`, JSON.parse(`${owner}}`))
   }
   const ids = [...new Set(rich.map(({ id }) => Number(id)))]
   const rows = await listReferred.many(db, { appNo, ids })
@@ -161,6 +163,7 @@ export async function readConversation(
   const view = await findView.maybeOne(cell.db, { appNo, uid, kind, withId })
   if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
   const [conversation = ''] = await toConversations(cell.db, appNo, [view], {
+    owner: view.owner,
     tags: true,
     limits: messageLimits(actor.policy),
   })

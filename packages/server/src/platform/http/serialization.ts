@@ -15,5 +15,5 @@ interface TypedReply<R> {
 }
 
 /** Sends JSON text from PostgreSQL as it is, whatever type the route declares. */
-export const sendJson = <R>(reply: TypedReply<R>, json: string): R =>
+export const sendJson = <R>(reply: TypedReply<R>, json: string | Buffer): R =>
   reply.type('application/json; charset=utf-8').send(json as never)
