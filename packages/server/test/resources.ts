@@ -288,6 +288,11 @@ export const resources: Record<string, Resource> = {
   },
   previewId: {
     async make(app) {
+      // Only one runs at a time.
+      const path = '/v3/moderation/previews'
+      for (const { id } of (await app.call('GET', path)).body.data) {
+        await app.call('DELETE', `${path}/${id}`)
+      }
       const body = { rule: { conditions: [{ category: 'word', value: 'spam' }] } }
       return (await app.call('POST', '/v3/moderation/rules/preview', { body })).body.data.id
     },

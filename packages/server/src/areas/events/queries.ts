@@ -42,8 +42,14 @@ export const findOldestEvent = query<{ appNo: number }, { position: number }>(
   'select position from event_positions where app_no = :appNo order by position limit 1',
 )
 
-/** The last position assigned in an app. */
-export const findPosition = query<{ appNo: number }, { position: number }>(
-  'events.findPosition',
-  'select position from positions where app_no = :appNo',
+/**
+ * Where a new reader starts: before the oldest event, or at the last position if all events have expired. One statement,
+ * because the first events of an app can come between two.
+ */
+export const findStart = query<{ appNo: number }, { after: number }>(
+  'events.findStart',
+  `select coalesce(
+     (select position - 1 from event_positions where app_no = :appNo order by position limit 1),
+     (select position from positions where app_no = :appNo),
+     0) as after`,
 )

@@ -1,6 +1,6 @@
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { findOldestEvent, findPosition, type LogRow, listEvents } from './queries.ts'
+import { findOldestEvent, findStart, type LogRow, listEvents } from './queries.ts'
 import type { EventList } from './schema.ts'
 
 /** How many positions a request reads when it filters by type. */
@@ -49,12 +49,8 @@ function toEvent(row: LogRow): EventList['data'] {
 }
 
 /** Where a new reader starts. */
-export async function startOfLog(db: Executor, appNo: number): Promise<number> {
-  const oldest = await oldestPosition(db, appNo)
-  if (oldest !== undefined) return oldest - 1
-  // All events have expired, or there never were any.
-  return (await findPosition.maybeOne(db, { appNo }))?.position ?? 0
-}
+export const startOfLog = async (db: Executor, appNo: number): Promise<number> =>
+  (await findStart.one(db, { appNo })).after
 
 const oldestPosition = async (db: Executor, appNo: number) =>
   (await findOldestEvent.maybeOne(db, { appNo }))?.position

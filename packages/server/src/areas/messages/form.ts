@@ -6,26 +6,16 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { badRequest, fail, noAccess } from '../../platform/http/fail.ts'
 import { driverOf } from '../files/actions.ts'
 import { type Received, receiveFile } from '../files/receive.actions.ts'
 import { MIME_TYPE } from '../files/schema.ts'
-import { MESSAGE_BYTES, NewMessage } from './schema.ts'
+import { MESSAGE_BYTES } from './schema.ts'
 
 /** A request has to arrive within a minute, so larger files need an upload of their own. */
 const FILE_BYTES = 100 * 1024 * 1024
-
-export const MessageForm = Type.Object({
-  message: {
-    ...NewMessage,
-    description:
-      'The message as JSON. Its type defaults to that of the file, which becomes its attachment.',
-  },
-  file: Type.String({ format: 'binary', description: 'The file, with its name and type.' }),
-})
 
 export const FORM_ERRORS = [
   'ERR_FILES_NOT_CONFIGURED',

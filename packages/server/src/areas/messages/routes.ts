@@ -8,7 +8,7 @@ import { sendJson } from '../../platform/http/serialization.ts'
 import { deleteMessage } from './delete.actions.ts'
 import { updateMessage } from './edit.actions.ts'
 import { BLOCK_ERRORS, CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
-import { addForm, FORM_ERRORS, MessageForm } from './form.ts'
+import { addForm, FORM_ERRORS } from './form.ts'
 import { markInteractions } from './interactive.actions.ts'
 import {
   Interactions,
@@ -52,11 +52,11 @@ const sendRoute =
           operationId: 'sendMessage',
           tags,
           summary: 'Send a message',
+          // The document has no second kind of body: generated clients would no longer say that theirs is JSON.
           description:
             'A server with an API key can send a file with the message, as `multipart/form-data` with the parts `message` and `file`. The message is sent once the file was checked.',
           body: NewMessage,
           response: { 200: SendAnswer },
-          'x-form': MessageForm,
         },
       },
       async ({ actor, body }, reply) => sendJson(reply, await sendMessage(deps, actor, body)),

@@ -171,13 +171,13 @@ suite('createRulePreview', () => {
       const app = await newApp()
       await app.as('ana').sendText('ben', 'red')
       const MORE = 9_000
-      // Older than the first one, of the same conversation.
+      // In the same conversation, and older than everything else in the app.
       await queryAt(
         app.cell.url,
         `insert into messages (app_no, id, conversation, sender, category, type, data, counts, shows, counted)
-         select app_no, id - n, conversation, sender, category, type,
+         select app_no, (select min(id) from messages where app_no = $1) - n, conversation, sender, category, type,
            jsonb_build_object('text', case when n % 3 = 0 then 'red ' else 'white ' end || n), false, false, 0
-         from messages, generate_series(1, ${MORE}) n where app_no = $1`,
+         from messages, generate_series(1, ${MORE}) n where app_no = $1 and category = 'message'`,
         [app.no],
       )
       const victim = await startServing('worker', server.env)
