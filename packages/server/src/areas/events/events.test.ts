@@ -119,6 +119,7 @@ suite('listEvents', () => {
       [
         'app.settings.updated',
         ...['apikey.created', 'apikey.updated', 'apikey.deleted'],
+        ...['model.provider.created', 'model.provider.updated', 'model.provider.deleted'],
         ...['user.token.created', 'user.token.updated', 'user.tokens.revoked'],
         ...['webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.disabled'],
       ],
