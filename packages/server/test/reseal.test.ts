@@ -39,6 +39,14 @@ async function sealEverything(): Promise<TestApp> {
     ...{ useBasicAuth: true, username: 'me', password: 'pass4711' },
   })
   await app.client.webhooks.rotateSecret('hook')
+  const check = { url: 'https://8.8.8.8/check', basicAuthEnabled: true }
+  await app.call('PUT', '/v3/moderation/checks', {
+    body: { ...check, username: 'me', password: 'pass4711' },
+  })
+  // The second leaves the first for a while.
+  for (let n = 0; n < 2; n++) await app.call('POST', '/v3/moderation/checks/secret')
+  const provider = { id: 'models', name: 'Models', url: 'https://8.8.8.8/v1', key: 'sk-4711' }
+  await app.call('POST', '/v3/model-providers', { body: provider })
   await app.client.users.create({ uid: 'ben', name: 'Ben' }, { idempotencyKey: 'once' })
   const rui = await newOperator(server)
   const body = { name: 'Own', region: 'us' }
