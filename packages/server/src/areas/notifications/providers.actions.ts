@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import type { Actor } from '../../core/actor.ts'
 import { overlay } from '../../core/notifications/tree.ts'
@@ -7,6 +6,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, type Details, fail } from '../../platform/http/fail.ts'
+import { privateKeyOf } from '../../platform/push/jwt.ts'
 import {
   clearDefault,
   findProvider,
@@ -44,17 +44,6 @@ export interface ProviderKind {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/** An RSA key signs for Google, one of the curve P-256 for Apple. */
-function isKey(pem: string, type: 'rsa' | 'ec'): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
-    if (asymmetricKeyType !== type) return false
-    return type === 'rsa' || asymmetricKeyDetails?.namedCurve === 'prime256v1'
-  } catch {
-    return false
-  }
-}
-
 const customFaults: ProviderKind['faults'] = (fields) => {
   const missing = fields.useBasicAuth
     ? ['basicAuthUsername', 'basicAuthPassword'].filter((name) => !fields[name])
@@ -72,14 +61,16 @@ export const kinds = {
     ...{ channel: 'push', kind: 'fcm', inside: 'serviceAccountCreds', secret: 'private_key' },
     schema: NewFcmProvider,
     faults: ({ serviceAccountCreds }) =>
-      isKey(text((serviceAccountCreds as Fields).private_key), 'rsa')
+      privateKeyOf(text((serviceAccountCreds as Fields).private_key), 'RSA')
         ? {}
         : { 'serviceAccountCreds.private_key': ['private_key must be an RSA key as PEM'] },
   },
   apns: {
     ...{ channel: 'push', kind: 'apns', secret: 'p8Key' },
     faults: ({ p8Key }) =>
-      isKey(text(p8Key), 'ec') ? {} : { p8Key: ['p8Key must be a key of the curve P-256 as PEM'] },
+      privateKeyOf(text(p8Key), 'P-256')
+        ? {}
+        : { p8Key: ['p8Key must be a key of the curve P-256 as PEM'] },
   },
   customPush: custom('push'),
   customSms: custom('sms'),
