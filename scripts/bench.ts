@@ -36,7 +36,11 @@ const benches: Record<string, () => Promise<Bench[]>> = {
   instructions: async () => [
     (await import('../packages/server/bench/instructions.ts')).instructions,
   ],
+  notifications: async () => [
+    (await import('../packages/server/bench/notifications.ts')).notifications,
+  ],
   jobs: async () => [(await import('../packages/server/bench/jobs.ts')).jobs],
+  import: async () => [(await import('../packages/server/bench/import.ts')).importBench],
   lists: async () => [(await import('../packages/server/bench/lists.ts')).lists],
   messages: async () => [
     (await import('../packages/server/bench/messages.ts')).messages,

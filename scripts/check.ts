@@ -10,8 +10,9 @@ const steps: (readonly [string, ...string[]])[] = [
   ['biome', 'check', '--error-on-warnings', '.'],
   // The SDK alone, with the types of browsers and without those of Node.
   types('packages/sdk/tsconfig.browser.json'),
+  types('packages/react'),
   types('packages/console'),
-  types('examples/web-chat'),
+  types('examples/showcase'),
   ['redocly', 'lint', 'packages/server/openapi.json', 'packages/server/management.openapi.json'],
 ]
 

@@ -1,17 +1,13 @@
-/** npm run example: runs the web app and the server application of examples/ on the service of `loquat dev`. */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** npm run example: runs the showcase and the server application of examples/ on the demo app of `loquat dev`. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runningEngines } from '../packages/server/src/engines/engines.ts'
-import { enginesDir } from '../packages/server/src/engines/folder.ts'
+import { demoFile, enginesDir } from '../packages/server/src/engines/folder.ts'
 import { freePort } from '../packages/server/src/engines/process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const LOQUAT = join(ROOT, 'packages/server/bin/loquat.js')
 const dir = enginesDir(process.env)
-/** Which app it is, for the next start; it goes with the data. */
-const STORED = join(dir, 'example.json')
 
 interface App {
   appId: string
@@ -33,18 +29,15 @@ async function runningUrl(): Promise<string | undefined> {
   return undefined
 }
 
-/** The app of an earlier start, or a new one. The command says why if it can't create one. */
+/** LOQUAT_APP_ID and LOQUAT_API_KEY, or the demo app. */
 function exampleApp(): App | undefined {
-  if (existsSync(STORED)) return JSON.parse(readFileSync(STORED, 'utf8'))
-  const args = [LOQUAT, 'apps', 'create', '--name', 'Example', '--json']
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (status !== 0) return undefined
-  mkdirSync(dir, { recursive: true })
-  writeFileSync(STORED, stdout, { mode: 0o600 })
-  return JSON.parse(stdout)
+  const { LOQUAT_APP_ID: appId, LOQUAT_API_KEY: apiKey } = process.env
+  if (appId && apiKey) return { appId, apiKey }
+  if (existsSync(demoFile(dir))) return JSON.parse(readFileSync(demoFile(dir), 'utf8'))
+  console.error(
+    'There is no demo app here. Set LOQUAT_APP_ID and LOQUAT_API_KEY to use another app.',
+  )
+  return undefined
 }
 
 const url = await runningUrl()
@@ -59,7 +52,7 @@ async function startExample(url: string, { appId, apiKey }: App): Promise<void> 
     PORT: process.env.PORT ?? String(await freePort(4000)),
   }
   const options = { cwd: ROOT, env, stdio: 'inherit' } as const
-  const web = ['examples/web-chat', '--configLoader', 'native', ...process.argv.slice(2)]
+  const web = ['examples/showcase', '--configLoader', 'native', ...process.argv.slice(2)]
   const started = [
     spawn(process.execPath, ['examples/server/server.ts'], options),
     spawn('vite', web, options),

@@ -54,14 +54,15 @@ async function chat(browser: Browser, address: string): Promise<void> {
       page.setDefaultTimeout(300_000)
       await page.goto(address)
       await page.getByRole('button', { name }).click()
-      await page.getByRole('button', { name: /The team/ }).click()
+      await page.getByRole('button', { name: /^Release 2.4/ }).click()
       return page
     }),
   )
   const [amira, ben] = windows
-  await amira?.getByLabel('Message').last().fill('Hello Ben')
-  await amira?.getByLabel('Message').last().press('Enter')
-  await ben?.locator('.bubble', { hasText: 'Hello Ben' }).waitFor()
+  const field = amira?.getByRole('textbox', { name: 'Message Release 2.4' })
+  await field?.fill('Hello Ben')
+  await field?.press('Enter')
+  await ben?.locator('.lq-message', { hasText: 'Hello Ben' }).waitFor()
 }
 
 const inSeconds = (from = 0, upto = 0) => Math.round((upto - from) / 100) / 10

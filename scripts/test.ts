@@ -55,7 +55,7 @@ const LONGEST = [
   'sdk/test/faults',
   'server/test/fill',
   'server/src/gate/revocation',
-  'sdk/test/web-chat',
+  'react/test/showcase',
   'server/test/send-faults',
   'server/test/sequencer-faults',
   'server/test/deploy',

@@ -1,7 +1,8 @@
-/** An example server: creates users and a group, sends a message, hands out auth tokens and receives webhooks. */
+/** An example server: lists people, hands out auth tokens, receives webhooks and sends files. */
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { Loquat, LoquatError, verifyWebhook } from '@loquat/sdk'
+import { Loquat, LoquatError, uploadFile, verifyWebhook } from '@loquat/sdk'
 
 const {
   LOQUAT_URL = 'http://localhost:3000',
@@ -11,18 +12,30 @@ const {
 const PORT = Number(process.env.PORT ?? 4000)
 const loquat = new Loquat({ appId: LOQUAT_APP_ID, apiKey: LOQUAT_API_KEY, baseUrl: LOQUAT_URL })
 
-/** Creates the sample data. A second start finds it already there. */
+/** Prepares the app. A second start finds everything already there. */
 async function setUp(): Promise<void> {
-  for (const uid of ['amira', 'ben', 'cleo']) {
-    await loquat.users.create({ uid, name: uid[0]?.toUpperCase() + uid.slice(1) })
-  }
-  const members = { participants: ['ben', 'cleo'] }
-  await loquat.groups.create({ guid: 'team', name: 'The team', owner: 'amira', members })
-  const data = { text: 'Welcome! Open a second window and sign in as someone else.' }
-  await loquat.messages.send({ receiver: 'team', receiverType: 'group', data })
   const webhookURL = `http://127.0.0.1:${PORT}/webhook`
   await loquat.webhooks.create({ id: 'example', name: 'Example', webhookURL })
   await loquat.webhooks.addTriggers('example', { triggerIds: ['message_sent'] })
+  // Browsers subscribe with its key. Push services write to this address if something is wrong.
+  const subject = 'mailto:chat@example.org'
+  await loquat.pushProviders.createWeb({ providerId: 'browsers', subject })
+  const isDemo = await loquat.groups.get('release').then(Boolean, () => false)
+  if (isDemo) await sendPictures()
+}
+
+/** Adds pictures to the demo app. */
+async function sendPictures(): Promise<void> {
+  const cleo = loquat.onBehalfOf('cleo')
+  const attachments = []
+  for (const name of ['store-light.png', 'store-dark.png']) {
+    const bytes = await readFile(new URL(name, import.meta.url))
+    const file = new Blob([bytes], { type: 'image/png' })
+    const { url, mimeType } = await uploadFile(cleo.files, file, { name })
+    attachments.push({ url, name, mimeType })
+  }
+  const data = { text: 'The pictures for the store. What do you think?', attachments }
+  await cleo.messages.send({ receiver: 'release', receiverType: 'group', type: 'image', data })
 }
 
 await setUp().catch((error) => {
@@ -37,6 +50,10 @@ async function answer(request: IncomingMessage): Promise<object> {
     const { data } = await verifyWebhook({ secret, headers: request.headers, body })
     console.log('Message sent:', JSON.stringify(data).slice(0, 200))
     return { success: true }
+  }
+  if (pathname === '/people') {
+    const { data } = await loquat.users.list({ perPage: 20, sortBy: 'name', sortOrder: 'asc' })
+    return data.map(({ uid, name, statusMessage }) => ({ uid, name, statusMessage }))
   }
   // Your server would check a password or session here.
   const { authToken } = await loquat.authTokens.create(searchParams.get('uid') ?? '')

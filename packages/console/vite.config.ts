@@ -38,5 +38,7 @@ export default defineConfig(({ command }) => ({
   base: command === 'serve' ? '/manage/console/' : './',
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   // During development, `loquat dev` answers all other requests.
-  server: { proxy: { '^/manage/(?!console/)': env.LOQUAT_URL ?? 'http://localhost:3000' } },
+  server: {
+    proxy: { '^/manage/(?!console/(?!email-frame))': env.LOQUAT_URL ?? 'http://localhost:3000' },
+  },
 }))

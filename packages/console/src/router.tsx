@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { CONVERSATION_FILTERS } from './areas/conversations/filters.ts'
 import { GROUP_FILTERS } from './areas/groups/filters.ts'
+import { LOG_FILTERS } from './areas/notifications/filters.ts'
 import { REVIEW_FILTERS } from './areas/review/filters.ts'
 import { USER_FILTERS } from './areas/users/filters.ts'
 import { Page, Skeleton } from './shared/page.tsx'
@@ -126,6 +127,16 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/notifications',
+    staticData: { crumb: 'Notifications' },
+    validateSearch: textsOf('tab', ...namesOf(LOG_FILTERS)),
+    component: lazyRouteComponent(
+      () => import('./areas/notifications/notifications.tsx'),
+      'Notifications',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/webhooks',
     staticData: { crumb: 'Webhooks' },
     component: lazyRouteComponent(() => import('./areas/webhooks/webhooks.tsx'), 'Webhooks'),
@@ -162,6 +173,12 @@ const appPages = [
     staticData: { crumb: 'Audit log' },
     validateSearch: textsOf('action', 'operator', 'from', 'to'),
     component: lazyRouteComponent(() => import('./areas/audit/audit.tsx'), 'Audit'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/transfer',
+    staticData: { crumb: 'Import and export' },
+    component: lazyRouteComponent(() => import('./areas/transfer/transfer.tsx'), 'Transfer'),
   }),
   createRoute({
     getParentRoute: () => app,

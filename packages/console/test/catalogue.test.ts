@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { features } from '../../server/src/core/access/definitions.ts'
 import { ACTIONS } from '../src/areas/roles/actions.ts'
 import { FEATURES } from '../src/areas/roles/features.ts'
+import { pages } from './pages.ts'
 
 suite('the page of a role', () => {
   test('lists every feature that can be restricted, once', () => {
@@ -22,6 +23,24 @@ suite('the explanation of rules', () => {
     )
     assert.deepEqual(
       Object.keys(ACTIONS).filter((action) => !ids.has(action)),
+      [],
+    )
+  })
+})
+
+suite('the pages that are looked at', () => {
+  test('include every page of an app', () => {
+    const router = readFileSync(new URL('../src/router.tsx', import.meta.url), 'utf8')
+    const paths = [...router.matchAll(/getParentRoute: \(\) => app,\s+path: '([^']*)'/g)].map(
+      ([, path = '']) => path.replace(/\$(\w+)/g, '$1').replace(/\/$/, ''),
+    )
+    const ids = { appId: 'appId', uid: 'uid', guid: 'guid', webhookId: 'webhookId' }
+    const looked = pages.map(({ path }) => path(ids).replace(/\?.*/, ''))
+    assert.ok(paths.length > 15, `${paths.length}`)
+    const known = (path: string) =>
+      looked.some((each) => each.replace(/(?<=\/roles\/)\w+/, 'role') === `/apps/appId${path}`)
+    assert.deepEqual(
+      paths.filter((path) => !known(path)),
       [],
     )
   })

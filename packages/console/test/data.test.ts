@@ -395,6 +395,61 @@ suite('moderation', () => {
   })
 })
 
+suite('notifications', () => {
+  test('a mail server can be added and changed, and keeps its password', async () => {
+    const { app, page } = await start('/notifications')
+    const panel = page.locator('.panel').filter({ hasText: 'Email over SMTP' })
+    await panel.getByRole('button', { name: 'Add provider' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Host').fill('mail.example.org')
+    await dialog.getByLabel('Encryption').selectOption('tls')
+    await dialog.getByLabel('User name').fill('chat')
+    await dialog.getByLabel('Password').fill('password-4321')
+    await dialog.getByLabel("Sender's name").fill('Chat')
+    await dialog.getByLabel("Sender's address").fill('chat@example.org')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await panel.getByText('mail.example.org:465').waitFor()
+    await panel.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel("Sender's name").fill('Ward chat')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await panel.getByText('From Ward chat (chat@example.org)').waitFor()
+    const { smtpPassword, smtpSecurity } = await app.client.emailProviders.getSmtp()
+    assert.deepEqual([smtpPassword, smtpSecurity], ['****4321', 'tls'])
+    await panel.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('User name').fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    assert.equal((await app.client.emailProviders.getSmtp()).smtpUsername, '')
+  })
+
+  test('an address can be suppressed, found and released', async () => {
+    const { app, page } = await start('/notifications?tab=suppressions')
+    await page.getByRole('button', { name: 'Suppress address' }).click()
+    await page.getByRole('dialog').getByLabel('Email address').fill('ben@example.org')
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click()
+    await page.getByRole('searchbox', { name: 'Address' }).fill('amira@example.org')
+    await page.getByText('Not suppressed').waitFor()
+    await page.getByRole('searchbox', { name: 'Address' }).fill('ben@example.org')
+    await page.getByRole('row').filter({ hasText: 'ben@example.org' }).click()
+    await page.getByRole('button', { name: 'Send to it again' }).click()
+    await page.getByText('Not suppressed').waitFor()
+    assert.deepEqual((await app.client.suppressions.list()).data, [])
+  })
+
+  test('the design of emails is stored with what the preview showed', async () => {
+    const { app, page } = await start('/notifications?tab=email-design')
+    const email = page.frameLocator('iframe[title="Email"]')
+    await page.getByLabel('Name').fill('Ward & <b>chat</b>')
+    await email.getByText('Ward & <b>chat</b>', { exact: true }).waitFor()
+    await page.getByLabel('Language').selectOption('de')
+    await email.getByText('2 neue Nachrichten').first().waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    const { appName, language } = (await app.client.notificationSettings.get()).emailDesign
+    assert.deepEqual([appName, language], ['Ward & <b>chat</b>', 'de'])
+  })
+})
+
 suite('review', () => {
   test('is done by keys: read, note, approve, ban', async () => {
     const { app, page } = await start('/review')

@@ -1,5 +1,6 @@
 /** Creates a realistic app for screenshots: the staff of a clinic, their groups and a month of usage. */
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { type LogEntry, recordLog } from '../../server/src/core/notifications/log.ts'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { phonePhoto, wav } from '../../server/test/media.ts'
@@ -59,6 +60,9 @@ async function addRoles({ client }: TestApp) {
 }
 
 async function addModeration({ client }: TestApp) {
+  const url = 'https://models.clinic.example/v1'
+  await client.modelProviders.create({ id: 'moderation-models', name: 'Own models', url })
+  await client.moderationChecks.updateSettings({ url: 'https://clinic.example/check' })
   await client.keywordLists.create({
     ...{ id: 'ward-slang', name: 'Ward slang', category: 'word' },
     ...{ description: 'Words that patients should not read', searchTerms: ['bed blocker'] },
@@ -215,6 +219,93 @@ async function addReviews(app: TestApp) {
   await client.sanctions.create({ uid: 'u12', kind: 'ban', reason: 'Sold masks again and again' })
 }
 
+/** Providers, suppressed addresses, and a log with most kinds of entries. */
+async function addNotifications({ no, cell, client }: TestApp) {
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  const subject = 'mailto:it@clinic.example'
+  for (const providerId of ['browsers-2025', 'browsers-2026'])
+    await client.pushProviders.createWeb({ providerId, subject })
+  await client.pushProviders.setDefaultWeb('browsers-2026')
+  await client.pushProviders.createApns({
+    ...{ providerId: 'ward-ipads', keyId: 'K2DEF4G7H8', teamId: 'T9AB3C4D5E' },
+    ...{ bundleId: 'example.clinic.ward', p8KeyFilename: 'AuthKey.p8', productionMode: true },
+    p8Key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem).toString(),
+  })
+  const own = {
+    ...{ isEnabled: false, webhookURL: 'https://push.clinic.example/loquat', useBasicAuth: false },
+    ...{ basicAuthUsername: '', basicAuthPassword: '' },
+  }
+  await client.pushProviders.createCustom(own)
+  await client.emailProviders.createCustom({ ...own, useStoredEmailID: true })
+  await client.smsProviders.createCustom({ ...own, useStoredPhNo: true })
+  await client.smsProviders.createTwilio({
+    ...{ twilioAccountSID: `AC${randomBytes(16).toString('hex')}`, isEnabled: true },
+    ...{ twilioAuthToken: randomBytes(16).toString('hex') },
+    twilioSenderPhoneNumber: '+14155550100',
+  })
+  const sender = { senderName: 'Clinic chat', senderEmail: 'chat@clinic.example' }
+  await client.emailProviders.createSmtp({
+    ...{ smtpHost: 'mail.clinic.example', smtpPort: 587, smtpSecurity: 'starttls' },
+    ...{ smtpUsername: 'chat', smtpPassword: randomBytes(9).toString('hex') },
+    ...{ ...sender, allowEmailReplies: false },
+  })
+  await client.emailProviders.createSendgrid({
+    ...{ sendGridApiKey: randomBytes(16).toString('hex'), sendGridTemplateID: 'd-1f2e3d' },
+    ...{ sendGridUnsubscribeGroupID: '4711', ...sender, isEnabled: false },
+    ...{ allowEmailReplies: true, senderEmailForReplies: 'reply@chat.clinic.example' },
+  })
+  await client.notificationSettings.update({
+    emailDesign: { appName: 'Clinic chat', openUrl: 'https://chat.clinic.example/{{type}}/{{id}}' },
+  })
+  const gone = { channel: 'email', address: 'u9@old.example' } as const
+  await client.suppressions.create({ ...gone, reason: 'bounce' })
+  await client.suppressions.create({ ...gone, address: 'u7@mail.example', reason: 'complaint' })
+  await client.suppressions.create({ channel: 'sms', address: '+14155550100' })
+  await client.notificationLogs.updateSettings({ enabled: true })
+  const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1000)
+  const common = {
+    ...{ channel: 'push', trigger: 'after_message', category: 'message', type: 'text' },
+    ...{
+      sender: 'u2',
+      receiver: 'ward-3',
+      receiverType: 'group',
+      messageId: 4_000_000_000_000_000,
+    },
+  } as const
+  const title = 'Ben Okafor @ Ward 3'
+  const payload = { title, body: LINES[0], tag: '4000000000000000', type: 'chat' }
+  const apns = { provider: 'apns', providerId: 'ward-ipads', platform: 'apns_ios_device' } as const
+  const web = { provider: 'web_push', providerId: 'browsers-2026', platform: 'web_push' } as const
+  const token = { pushToken: randomBytes(32).toString('hex') }
+  const outcomes: Partial<LogEntry>[] = [
+    { ...web, ...token, uid: 'u1', triggered: true, success: true, payload },
+    { uid: 'u3', triggered: false, reason: 'MUTE_PREFERENCE' },
+    { uid: 'u4', triggered: false, reason: 'SCHEDULE_PREFERENCE' },
+    { uid: 'u5', triggered: false, reason: 'NO_PUSH_TOKEN' },
+    { ...apns, ...token, uid: 'u6', triggered: true, success: false, reason: 'NOT_FOUND', payload },
+    { uid: 'u2', triggered: false, reason: 'OWN_ACTION' },
+  ]
+  for (const [n, outcome] of outcomes.entries()) {
+    const times = { sentAt: at(600), startedAt: at(90 - n), endedAt: at(89.9 - n) }
+    await recordLog(cell.db, no, [{ ...common, ...times, ...outcome } as LogEntry])
+  }
+}
+
+/** A file that was checked, with two lines that are refused. */
+async function addImport({ client: { imports } }: TestApp) {
+  const { id } = await imports.create({})
+  const lines = [
+    { kind: 'user', uid: 'u90', name: 'Ines Duarte' },
+    { kind: 'user', name: 'Nobody' },
+    { kind: 'message', receiver: 'ward-3', text: 'Who?' },
+  ]
+  await imports.uploadPart(id, '1', {
+    lines: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  })
+  await imports.start(id, { dryRun: true })
+  await until('it is checked', async () => (await imports.get(id)).state === 'checked')
+}
+
 export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   const mark = randomBytes(2).toString('hex')
   const operator = await newOperator(server, `rui.${mark}@clinic.example`)
@@ -239,8 +330,10 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await addModeration(app)
   await addWebhooks(app)
   await addReviews(app)
+  await addNotifications(app)
   await talk(app)
   await addUsage(app)
+  await addImport(app)
   await addJobs(app, 'The connection was lost while the rows were removed.')
   await delivered(app, 'paging')
   // Makes updateApp the newest audit entry.

@@ -1,4 +1,5 @@
 /** Creates an app full of data that tries to run scripts in the console. */
+import { recordLog } from '../../server/src/core/notifications/log.ts'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
@@ -78,6 +79,8 @@ async function addModeration({ call }: TestApp) {
   const conditions = [{ category: 'word', value: [SCRIPT.slice(0, 100)] }]
   await call('POST', '/v3/moderation/rules', { body: { id: 'trap', ...of, conditions } })
   await call('POST', '/v3/moderation/reasons', { body: { id: 'trap', ...of } })
+  const url = 'https://models.example/v1'
+  await call('POST', '/v3/model-providers', { body: { id: 'trap', name: SCRIPT, url } })
 }
 
 async function addReviews({ call }: TestApp) {
@@ -92,6 +95,20 @@ async function addReviews({ call }: TestApp) {
   await call('PATCH', `/v3/moderation/flagged-messages/${first}`, hidden)
   const sanction = { uid: 'eve', kind: 'mute', guid: 'trap', reason: SCRIPT }
   await call('POST', '/v3/moderation/sanctions', { body: sanction })
+}
+
+async function addLog({ no, cell, client }: TestApp) {
+  await client.notificationSettings.update({ emailDesign: { appName: SCRIPT, footer: SCRIPT } })
+  await client.notificationLogs.updateSettings({ enabled: true })
+  const now = new Date()
+  await recordLog(cell.db, no, [
+    {
+      ...{ uid: 'eve', sender: 'mallory', receiver: 'trap', receiverType: 'group' },
+      ...{ channel: 'push', trigger: 'after_message', triggered: false, reason: 'NOT_FOUND' },
+      ...{ platform: 'fcm_web', pushToken: SCRIPT, payload: { [SCRIPT]: LONG, link: LINK } },
+      ...{ sentAt: now, startedAt: now, endedAt: now },
+    },
+  ])
 }
 
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {
@@ -110,6 +127,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addModeration(app)
   await talk(app)
   await addReviews(app)
+  await addLog(app)
   await addJobs(app, SCRIPT)
   await addRejected(app, 'eve', SCRIPT)
   await until('the webhook was called', async () => {

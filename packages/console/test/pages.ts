@@ -82,6 +82,42 @@ const openFirst = async (page: Page) => {
   await page.getByRole('log').waitFor()
 }
 
+/** Sends a test to a user without a device. */
+const sendTest = async (page: Page) => {
+  await page.getByRole('button', { name: 'Send test' }).first().click()
+  await page.getByLabel('User', { exact: true }).fill('u1')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByText('This user has no device').waitFor()
+}
+
+/** Changes a text, and looks at the preview. */
+const previewTemplate = async (page: Page) => {
+  await page.getByLabel('Title in groups').fill('{{message.data.entities.receiver.entity.name}} 👋')
+  await page.getByText('Ward 3 👋').waitFor()
+}
+
+/** Changes the footer of emails, and looks at the preview. */
+const designEmail = async (page: Page) => {
+  await page.getByLabel('Footer').fill('Clinic, 12 Harbour Street')
+  await page.frameLocator('iframe').getByText('Clinic, 12 Harbour Street').waitFor()
+}
+
+/** Asks why the receiver of the first message was not notified. */
+const explainMessage = async (page: Page) => {
+  await openFirst(page)
+  await page
+    .getByRole('button', { name: /^More actions for message/ })
+    .last()
+    .click()
+  await page.getByRole('menuitem', { name: 'Explain notification' }).click()
+  await page.getByLabel('User', { exact: true }).fill('u2')
+  await page.getByRole('button', { name: 'Explain' }).click()
+  await page
+    .getByText(/Not notified|Notified/)
+    .first()
+    .waitFor()
+}
+
 export const pages: ConsolePage[] = [
   { name: 'sign-in', path: () => '/', shows: 'Password', signedIn: false, own: true },
   { name: 'sign-up', path: () => '/sign-up', shows: 'Invitation', signedIn: false, own: true },
@@ -120,6 +156,80 @@ export const pages: ConsolePage[] = [
     path: ofApp('/moderation?tab=figures'),
     shows: 'blocked in 30 days',
     hostile: 'blocked in 30 days',
+  },
+  { name: 'checks', path: ofApp('/checks'), shows: 'Own models' },
+  { name: 'push-providers', path: ofApp('/notifications'), shows: 'browsers-2026', own: true },
+  {
+    name: 'send-test',
+    path: ofApp('/notifications'),
+    shows: 'browsers-2026',
+    own: true,
+    act: sendTest,
+  },
+  {
+    name: 'notification-preferences',
+    path: ofApp('/notifications?tab=preferences'),
+    shows: 'Replies in threads',
+    own: true,
+    act: (page) => page.getByText('Users can choose their own hours').scrollIntoViewIfNeeded(),
+  },
+  {
+    name: 'templates',
+    path: ofApp('/notifications?tab=templates'),
+    shows: 'Title in groups',
+    own: true,
+    act: previewTemplate,
+  },
+  {
+    name: 'mail-providers',
+    path: ofApp('/notifications'),
+    shows: 'mail.clinic.example',
+    own: true,
+    act: (page) => page.getByText('SMS with Twilio').scrollIntoViewIfNeeded(),
+  },
+  {
+    name: 'email-design',
+    path: ofApp('/notifications?tab=email-design'),
+    shows: 'Color of the button',
+    hostile: 'Color of the button',
+    act: designEmail,
+  },
+  {
+    name: 'suppressions',
+    path: ofApp('/notifications?tab=suppressions'),
+    shows: 'Complained',
+    own: true,
+  },
+  {
+    name: 'notification-log',
+    path: ofApp('/notifications?tab=log'),
+    shows: 'Not notified',
+    hostile: 'Not notified',
+  },
+  {
+    name: 'notification',
+    path: ofApp('/notifications?tab=log'),
+    shows: 'Not notified',
+    hostile: 'Not notified',
+    act: openRow,
+  },
+  {
+    name: 'explain-notification',
+    path: ofApp('/conversations'),
+    shows: 'Ward 3',
+    own: true,
+    act: explainMessage,
+  },
+  { name: 'transfer', path: ofApp('/transfer'), shows: 'Checked', own: true },
+  {
+    name: 'import',
+    path: ofApp('/transfer'),
+    shows: 'Checked',
+    own: true,
+    act: async (page) => {
+      await openRow(page)
+      await page.getByText('2 lines were refused').waitFor()
+    },
   },
   { name: 'review', path: ofApp('/review'), shows: 'Approve' },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },

@@ -154,6 +154,19 @@ const UPLOADER = {
     uid === undefined ? undefined : { users: [uid] },
 }
 
+type OfCall = Pick<EventPayload<'call.busy'>, 'call'>
+
+const ofCall = ({ call }: OfCall): Audience =>
+  call.receiverType === 'group'
+    ? { group: call.callReceiver }
+    : { users: [call.callInitiator, call.callReceiver] }
+
+const CALL = { who: 'caller and called user; in a group, all members', of: ofCall }
+const CALLER = {
+  who: "the caller's own devices",
+  of: ({ call }: OfCall): Audience => ({ users: [call.callInitiator] }),
+}
+
 /** The audience of each type of event. The compiler reports a missing type. */
 export const audiences: Audiences = {
   'app.created': NOBODY,
@@ -266,6 +279,26 @@ export const audiences: Audiences = {
       return receiverType === 'group' ? { group: receiver } : { users: [uid, receiver], by: uid }
     },
   },
+  'call.incoming': {
+    who: 'the called user; in a group, the members whom it rings, unless one blocks the other',
+    of: ({ call, rung }) =>
+      call.receiverType === 'group'
+        ? { group: call.callReceiver, by: call.callInitiator, ...(rung && { only: rung }) }
+        : { users: [call.callReceiver], by: call.callInitiator },
+  },
+  'call.accepted': CALL,
+  'call.rejected': CALL,
+  'call.cancelled': CALL,
+  'call.busy': CALLER,
+  'call.unanswered': CALL,
+  'call.ended': CALL,
+  'call.participant.joined': CALL,
+  'call.participant.left': CALL,
+  'meeting.started': CALL,
+  'meeting.ended': CALL,
+  'meeting.participant.joined': CALL,
+  'meeting.participant.left': CALL,
+  'event.erased': NOBODY,
   'file.ready': UPLOADER,
   'file.rejected': UPLOADER,
   'webhook.created': NOBODY,

@@ -1,5 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import {
+  CallMessageRecord,
+  CallOccupant,
+  CallSummary,
   CheckFailure,
   FileRecord,
   GroupRecord,
@@ -210,6 +213,68 @@ const OneFile = Type.Object({
     Type.String({ description: 'The uploader. Absent if the app uploaded the file.' }),
   ),
   file: FileRecord,
+})
+
+const CallChange = Type.Object({ call: CallSummary, message: CallMessageRecord })
+const Incoming = Type.Object({
+  ...CallChange.properties,
+  rung: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The members whom it rings, if the caller may not call all members.',
+    }),
+  ),
+})
+const Accepted = Type.Object({
+  ...CallChange.properties,
+  by: Type.String({ description: 'UID of the user who answered.' }),
+  deviceId: Type.Optional(
+    Type.String({
+      description: "The device that answered. The user's other devices stop ringing.",
+    }),
+  ),
+})
+const Cancelled = Type.Object({
+  ...CallChange.properties,
+  replacedBy: Type.Optional(
+    Type.String({
+      description:
+        'Both users called each other at the same moment. The call with this session id replaces this one.',
+    }),
+  ),
+})
+const CallEnd = Type.Object({
+  ...CallChange.properties,
+  occupants: Type.Array(CallOccupant, { description: 'All devices that joined.' }),
+})
+const CallPresence = Type.Object({
+  call: CallSummary,
+  occupant: CallOccupant,
+  transferred: Type.Optional(
+    Type.Literal(true, { description: "The user's call moves to another device." }),
+  ),
+})
+
+const callMessage = ({ message }: Static<typeof CallChange>) => ({ call: message })
+const sessionStart = ({ call }: Static<typeof CallChange>) => ({
+  created_at: call.joinedAt ?? call.initiatedAt,
+  sessionId: call.sessionId,
+})
+const occupantOf = (
+  { uid, name, joinedAt, leftAt }: Static<typeof CallOccupant>,
+  { type }: CallSummary,
+) => ({
+  ...{ uid, name, joined_at: joinedAt, audio_call: String(type === 'audio') },
+  ...(leftAt !== undefined && { left_at: leftAt }),
+})
+const sessionPresence = ({ call, occupant }: Static<typeof CallPresence>) => ({
+  sessionId: call.sessionId,
+  occupant: occupantOf(occupant, call),
+})
+const sessionEnd = ({ call, occupants }: Static<typeof CallEnd>) => ({
+  all_occupants: occupants.map((one) => occupantOf(one, call)),
+  created_at: call.joinedAt ?? call.initiatedAt,
+  destroyed_at: call.endedAt,
+  sessionId: call.sessionId,
 })
 
 const OneWebhook = Type.Object({ webhook: WebhookRecord })
@@ -589,6 +654,89 @@ export const events = {
   'conversation.cleared': {
     summary: 'A user cleared a conversation. With `forAll`, it was cleared for everyone in it.',
     payload: Type.Object({ ...View, forAll: Type.Boolean() }),
+  },
+  'call.incoming': {
+    summary: 'Somebody calls a user or a group.',
+    trigger: 'call_initiated',
+    triggerData: callMessage,
+    payload: Incoming,
+  },
+  'call.accepted': {
+    summary: 'A call was answered. In a group, by the first member.',
+    trigger: 'call_started',
+    triggerData: sessionStart,
+    payload: Accepted,
+  },
+  'call.rejected': {
+    summary: 'The called user rejected a call.',
+    trigger: 'call_rejected',
+    triggerData: callMessage,
+    payload: CallChange,
+  },
+  'call.cancelled': {
+    summary: 'The caller hung up before anybody answered.',
+    trigger: 'call_cancelled',
+    triggerData: callMessage,
+    payload: Cancelled,
+  },
+  'call.busy': {
+    summary: 'The called user is in another call.',
+    trigger: 'call_busy',
+    triggerData: callMessage,
+    payload: CallChange,
+  },
+  'call.unanswered': {
+    summary: 'Nobody answered a call within 45 seconds.',
+    trigger: 'call_unanswered',
+    triggerData: callMessage,
+    payload: CallChange,
+  },
+  'call.ended': {
+    summary: 'An answered call ended.',
+    trigger: 'call_ended',
+    triggerData: sessionEnd,
+    payload: CallEnd,
+  },
+  'call.participant.joined': {
+    summary: 'A device joined a call.',
+    trigger: 'call_participant_joined',
+    triggerData: sessionPresence,
+    payload: CallPresence,
+  },
+  'call.participant.left': {
+    summary: 'A device left a call.',
+    trigger: 'call_participant_left',
+    triggerData: sessionPresence,
+    payload: CallPresence,
+  },
+  'meeting.started': {
+    summary: 'A session without ringing (`meet`) started.',
+    trigger: 'meeting_started',
+    triggerData: sessionStart,
+    payload: CallChange,
+  },
+  'meeting.ended': {
+    summary: 'A session without ringing (`meet`) ended.',
+    trigger: 'meeting_ended',
+    triggerData: sessionEnd,
+    payload: CallEnd,
+  },
+  'meeting.participant.joined': {
+    summary: 'A device joined a session without ringing.',
+    trigger: 'meeting_participant_joined',
+    triggerData: sessionPresence,
+    payload: CallPresence,
+  },
+  'meeting.participant.left': {
+    summary: 'A device left a session without ringing.',
+    trigger: 'meeting_participant_left',
+    triggerData: sessionPresence,
+    payload: CallPresence,
+  },
+  'event.erased': {
+    summary:
+      'In the place of an event that was about a user who was erased. It has no content and goes to nobody.',
+    payload: Type.Object({}),
   },
   'file.ready': {
     summary: 'An uploaded file was checked. Messages can refer to it.',

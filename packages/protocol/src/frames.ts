@@ -19,6 +19,8 @@ export const realtimeLimits = {
   ephemeralUsers: 1_000,
   /** The most bytes of JSON in `data` of a transient message and `metadata` of a typing indicator. */
   ephemeralBytes: 2_048,
+  /** The most bytes of JSON in `data` of a signal of a call: descriptions of video sessions are long. */
+  signalBytes: 12_288,
   /** Bytes of these frames per second, times the connections that receive them, that a gateway sends for one user. */
   ephemeralUserRate: 1_000_000,
   /** The same for all users of an app. */
@@ -56,6 +58,16 @@ const Transient = Type.Object({
   ...Receiver,
   data: FreeData('Any data for the receivers: at most 2,048 bytes of JSON.'),
 })
+const Signal = {
+  sessionId: Type.String({ minLength: 1, maxLength: 200, description: 'The call.' }),
+  deviceId: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The device that sends it, as in the call.' }),
+  ),
+  toDeviceId: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The device that it is for. Others ignore it.' }),
+  ),
+  data: FreeData('A description (SDP) or a candidate (ICE): at most 12,288 bytes of JSON.'),
+}
 const Watch = Type.Object({
   users: Type.Enum(['all', 'roles', 'friends', 'none']),
   roles: Type.Optional(
@@ -114,6 +126,14 @@ export const clientFrames = {
     summary: 'Data for users who are connected now. It is not stored.',
     body: Transient,
   },
+  'call.signal': {
+    summary:
+      'Data for another user in the same call, with which two devices connect for audio and video. It is not stored.',
+    body: Type.Object({
+      ...Signal,
+      to: Type.String({ minLength: 1, maxLength: 100, description: 'UID of the other user.' }),
+    }),
+  },
   'presence.subscribe': {
     summary:
       'Subscribes this connection to the presence of all users, of users with some roles, of friends, or of nobody (default).',
@@ -137,6 +157,11 @@ const Failure = Type.Object({
   message: Type.String(),
   details: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
 })
+
+const agentEvents = [
+  ...(['run_started', 'text_message_start', 'text_message_content', 'text_message_end'] as const),
+  ...(['run_finished', 'run_error'] as const),
+] as const
 
 /** The frames that the gateway sends in addition to the events of docs/events.md. */
 export const serverFrames = {
@@ -180,6 +205,40 @@ export const serverFrames = {
   'message.transient': {
     summary: 'Data that a user sent to connected users.',
     body: Type.Object({ ...Sender, ...Transient.properties }),
+  },
+  'agent.event': {
+    summary:
+      'What an agent does to answer the user, while it does it. Nothing of it is stored or repeated: after a gap, get the run.',
+    body: Type.Object({
+      type: Type.Enum([...agentEvents]),
+      conversationId: Type.String(),
+      messageId: Type.String({ description: 'Id of the message with the question.' }),
+      parentMessageId: Type.Optional(Type.String({ description: 'If the question is a reply.' })),
+      runId: Type.String(),
+      threadId: Type.String({ description: 'Id of the first message of the thread.' }),
+      timestamp: Type.Integer({ description: 'Unix milliseconds.' }),
+      attempt: Type.Optional(Type.Integer({ description: 'Forget the text of earlier attempts.' })),
+      data: Type.Object({
+        delta: Type.Optional(
+          Type.String({ description: '`text_message_content`: what comes next.' }),
+        ),
+        offset: Type.Optional(
+          Type.Integer({
+            description: 'The length of the text before `delta`, in UTF-16 units.',
+          }),
+        ),
+        messageId: Type.Optional(
+          Type.String({
+            description: '`run_finished`: id of the answer. Absent if moderation holds it.',
+          }),
+        ),
+        reason: Type.Optional(Type.String({ description: '`run_error`: `reason` of the run.' })),
+      }),
+    }),
+  },
+  'call.signal': {
+    summary: 'Data that another user in the same call sent.',
+    body: Type.Object({ ...Signal, sender: Type.String({ description: 'UID.' }) }),
   },
   'presence.changed': {
     summary:

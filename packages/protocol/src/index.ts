@@ -34,6 +34,13 @@ export {
 export { documentedRecords } from './messages.ts'
 export {
   ByName,
+  CALL_MODES,
+  CALL_STATUSES,
+  CALL_TYPES,
+  CallMessageRecord,
+  CallOccupant,
+  type CallStatus,
+  CallSummary,
   CheckFailure,
   CheckFault,
   FileRecord,

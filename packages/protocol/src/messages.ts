@@ -13,7 +13,16 @@ import {
   mediaContent,
   textContent,
 } from './content.ts'
-import { ByName, GroupRecord, MessageRecord, SCOPES, UserRecord } from './records.ts'
+import {
+  ByName,
+  CALL_STATUSES,
+  CALL_TYPES,
+  CallSummary,
+  GroupRecord,
+  MessageRecord,
+  SCOPES,
+  UserRecord,
+} from './records.ts'
 
 const closed = { additionalProperties: false }
 
@@ -138,6 +147,13 @@ const MediaMessage = Sent(
   mediaContent(Attachment),
 )
 const CustomMessage = Sent('CustomMessage', 'custom', CustomType, customContent)
+const AssistantMessage = Sent('AssistantMessage', 'agentic', Type.Literal('assistant'), {
+  main: { text: Type.String({ description: 'The answer, as Markdown without images and HTML.' }) },
+  more: {
+    runId: Type.Optional(Type.String({ description: 'The run that wrote it.' })),
+    threadId: Type.Optional(Type.String({ description: 'Id of the first message of its thread.' })),
+  },
+})
 const Interactive = (name: string, type: InteractiveType) =>
   Sent(name, 'interactive', Type.Literal(type), interactiveContent(type))
 
@@ -184,6 +200,35 @@ const MessageAction = Action(
   'Says that the user `by` edited or deleted the message `on`. `for` is its receiver.',
 )
 
+const CallMessage = Type.Object(
+  {
+    id,
+    category: Type.Literal('call'),
+    type: Type.Enum([...CALL_TYPES]),
+    ...common,
+    data: Type.Object(
+      {
+        action: Type.Enum([...CALL_STATUSES]),
+        entities: Type.Object(
+          {
+            by: UserEntity,
+            on: Type.Object({ entity: CallSummary, entityType: Type.Literal('call') }, closed),
+            for: Counterpart,
+          },
+          closed,
+        ),
+      },
+      { additionalProperties: true },
+    ),
+  },
+  {
+    ...closed,
+    'x-component': 'CallMessage',
+    description:
+      'Says that a call has a new status, `action`. `on` is the call as it was then, `for` the called user or group.',
+  },
+)
+
 const OneOf = (name: string, kinds: TSchema[], description: string) =>
   Type.Unsafe<unknown>({ 'x-component': name, oneOf: kinds, description })
 
@@ -193,6 +238,7 @@ const Message = OneOf(
     TextMessage,
     MediaMessage,
     CustomMessage,
+    AssistantMessage,
     OneOf(
       'InteractiveMessage',
       [
@@ -208,6 +254,7 @@ const Message = OneOf(
       [MemberAction, MessageAction],
       'A message of the service about something that happened. Its `type` tells the kinds apart.',
     ),
+    CallMessage,
   ],
   'A message. `category` and `type` tell the kinds apart.',
 )
@@ -216,7 +263,7 @@ const EmbeddedMessage = Type.Object(
   {
     id,
     ...optional(common),
-    category: Type.Optional(Type.Enum(['message', 'custom', 'interactive'])),
+    category: Type.Optional(Type.Enum(['message', 'custom', 'interactive', 'agentic'])),
     type: Type.Optional(Type.String()),
     data: Type.Optional(Type.Object(optional(added), { additionalProperties: true })),
   },
@@ -230,5 +277,5 @@ const EmbeddedMessage = Type.Object(
 
 /** Schemas of records that OpenAPI and the SDK describe in more detail than the serializer needs, by name. */
 export const documentedRecords: Record<string, TSchema> = {
-  ...{ Message, EmbeddedMessage, MemberAction, MessageAction },
+  ...{ Message, EmbeddedMessage, MemberAction, MessageAction, CallMessage },
 }

@@ -130,7 +130,9 @@ const message = Type.Object(
     sender: Type.String({ description: 'UID of the sender, or `app_system` if the app sent it.' }),
     receiverType: Type.Enum(['user', 'group']),
     receiver: Type.String({ description: 'UID or GUID.' }),
-    category: Type.String({ description: '`message`, `custom`, `interactive` or `action`.' }),
+    category: Type.String({
+      description: '`message`, `custom`, `interactive`, `agentic`, `action` or `call`.',
+    }),
     type: Type.String(),
     data: ByName(Type.Unknown(), {
       description:
@@ -200,6 +202,47 @@ const ActionRecord = (name: string) =>
 export const MemberActionRecord = ActionRecord('MemberAction')
 /** The message about an edit or a deletion. */
 export const MessageActionRecord = ActionRecord('MessageAction')
+
+/** The message about a change of a call. */
+export const CallMessageRecord = ActionRecord('CallMessage')
+
+export const CALL_TYPES = ['audio', 'video'] as const
+export const CALL_MODES = ['call', 'meet', 'presenter'] as const
+export const CALL_STATUSES = [
+  ...(['initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'cancelled', 'busy'] as const),
+] as const
+export type CallStatus = (typeof CALL_STATUSES)[number]
+
+/** A call, as its messages and events show it. */
+export const CallSummary = Type.Object(
+  {
+    sessionId: Type.String(),
+    callInitiator: Type.String({ description: 'UID of the caller.' }),
+    callReceiver: Type.String({ description: 'UID or GUID.' }),
+    receiverType: Type.Enum(['user', 'group']),
+    type: Type.Enum([...CALL_TYPES]),
+    mode: Type.Enum([...CALL_MODES]),
+    status: Type.Enum([...CALL_STATUSES]),
+    initiatedAt: Seconds('Time when it was started, in Unix seconds.'),
+    joinedAt: Type.Optional(Seconds('Time when it was answered, in Unix seconds.')),
+    endedAt: Type.Optional(Seconds('Time when an answered call ended, in Unix seconds.')),
+  },
+  { additionalProperties: false, 'x-component': 'Call' },
+)
+export type CallSummary = Static<typeof CallSummary>
+
+/** A device in a call, as events show it. */
+export const CallOccupant = Type.Object(
+  {
+    uid: Type.String(),
+    name: Type.String({ description: "The user's name." }),
+    deviceId: Type.Optional(Type.String({ description: 'As the device sent it.' })),
+    joinedAt: Seconds('Time when the device joined, in Unix seconds.'),
+    leftAt: Type.Optional(Seconds('Time when it left, in Unix seconds.')),
+  },
+  { 'x-component': 'CallOccupant' },
+)
+export type CallOccupant = Static<typeof CallOccupant>
 
 /** A reaction of one user to a message, as answers and events show it. */
 export const ReactionRecord = Type.Object(

@@ -25,6 +25,7 @@ interface DocumentOperation {
   description?: string
   deprecated?: boolean
   tags: string[]
+  'x-users'?: boolean | 'self'
   parameters?: Parameter[]
   requestBody?: Content
   responses: Record<string, Content>
@@ -36,6 +37,8 @@ export interface Operation {
   /** The method is called as `client.namespace.name()`. */
   namespace: string
   name: string
+  /** Whether users may call it with an auth token. */
+  users: boolean
   /** For the doc comment. */
   summary: string
   deprecation: string | undefined
@@ -62,6 +65,7 @@ function readOperation(url: string, method: string, operation: DocumentOperation
     operationId,
     namespace: namespaceOf(tag),
     name: methodOf(operationId, tag),
+    users: Boolean(operation['x-users']),
     summary,
     deprecation: operation.deprecated ? operation.description : undefined,
     method: method.toUpperCase(),

@@ -19,11 +19,24 @@ export function operationsFile(document: Document, name = 'Operations'): string 
   assertDistinct(methods)
   const namespaces = Map.groupBy(methods, ({ namespace }) => namespace)
   const classes = [...namespaces].map(([namespace, own]) => methodsClass(namespace, own))
+  const ofUsers = new Set(
+    readOperations(document)
+      .filter(({ users }) => users)
+      .map(({ namespace }) => namespace),
+  )
   return [
     HEAD,
     ...declarations.texts(),
     ...classes,
-    operationsClass(name, [...namespaces.keys()]),
+    operationsClass(name, 'All operations', [...namespaces.keys()]),
+    // Bundlers can't remove methods of a class, but whole classes that are never made.
+    ...(ofUsers.size > 0
+      ? [
+          operationsClass(`User${name}`, 'The areas with operations that users may call', [
+            ...ofUsers,
+          ]),
+        ]
+      : []),
   ].join('\n\n')
 }
 
@@ -65,8 +78,8 @@ export class ${classNameOf(namespace)} {
   ${methods.map(({ code }) => code).join('\n')}
 }`
 
-const operationsClass = (name: string, namespaces: string[]) => `
-/** All operations, grouped by area. */
+const operationsClass = (name: string, what: string, namespaces: string[]) => `
+/** ${what}, grouped by area. */
 export class ${name} {
   ${namespaces.map((name) => `readonly ${name}: ${classNameOf(name)}`).join('\n')}
 

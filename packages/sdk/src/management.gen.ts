@@ -46,6 +46,86 @@ export type App = {
   scheduledToDeleteAt?: number
 }
 
+export type AssistantMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'agentic'
+  type: 'assistant'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `text` is absent once the message is deleted. */
+  data: {
+    /** The answer, as Markdown without images and HTML. */
+    text?: string
+    /** The run that wrote it. */
+    runId?: string
+    /** Id of the first message of its thread. */
+    threadId?: string
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
 export type Attachment = {
   /** URL of a file on any host, or `/v3/files/{id}` for a file that was uploaded here. The service then sets the other fields. */
   url: string
@@ -113,6 +193,89 @@ export type BlockedMessage = {
   decision?: 'approved' | 'rejected'
   /** Time of that decision, in Unix seconds. */
   reviewedAt?: number
+}
+
+export type Call = {
+  sessionId: string
+  /** UID of the caller. */
+  callInitiator: string
+  /** UID or GUID. */
+  callReceiver: string
+  receiverType: 'user' | 'group'
+  type: 'audio' | 'video'
+  mode: 'call' | 'meet' | 'presenter'
+  status: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'cancelled' | 'busy'
+  /** Time when it was started, in Unix seconds. */
+  initiatedAt: number
+  /** Time when it was answered, in Unix seconds. */
+  joinedAt?: number
+  /** Time when an answered call ended, in Unix seconds. */
+  endedAt?: number
+}
+
+/** Says that a call has a new status, `action`. `on` is the call as it was then, `for` the called user or group. */
+export type CallMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'call'
+  type: 'audio' | 'video'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'cancelled' | 'busy'
+    entities: {
+      by: UserEntity
+      on: {
+        entity: Call
+        entityType: 'call'
+      }
+      for: UserEntity | GroupEntity
+    }
+    [field: string]: unknown
+  }
 }
 
 export type Card = {
@@ -628,7 +791,7 @@ export type EmbeddedMessage = {
   unreadReplyCount?: number
   /** In the list of threads, with `withMentionCount`. */
   mentionCount?: number
-  category?: 'message' | 'custom' | 'interactive'
+  category?: 'message' | 'custom' | 'interactive' | 'agentic'
   type?: string
   data?: {
     /** The sender and the receiver as they are now. */
@@ -729,7 +892,7 @@ export type FlaggedMessage = {
   receiverType: 'user' | 'group'
   /** UID or GUID. */
   receiver: string
-  /** `message`, `custom`, `interactive` or `action`. */
+  /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
   category: string
   type: string
   /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -773,7 +936,7 @@ export type FlaggedMessage = {
     receiverType?: 'user' | 'group'
     /** UID or GUID. */
     receiver?: string
-    /** `message`, `custom`, `interactive` or `action`. */
+    /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
     category?: string
     type?: string
     /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -821,7 +984,7 @@ export type FlaggedMessage = {
     receiverType: 'user' | 'group'
     /** UID or GUID. */
     receiver: string
-    /** `message`, `custom`, `interactive` or `action`. */
+    /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
     category: string
     type: string
     /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -1239,8 +1402,10 @@ export type Message =
   | TextMessage
   | MediaMessage
   | CustomMessage
+  | AssistantMessage
   | InteractiveMessage
   | ActionMessage
+  | CallMessage
 
 /** Says that the user `by` edited or deleted the message `on`. `for` is its receiver. */
 export type MessageAction = {

@@ -14,6 +14,309 @@ export type Acknowledged = {
 /** A message of the service about something that happened. Its `type` tells the kinds apart. */
 export type ActionMessage = MemberAction | MessageAction
 
+export type Agent = {
+  /** UID of the agent, who is a user with the role `@agentic`. */
+  uid: string
+  appId: string
+  name: string
+  /** Picture. */
+  icon?: string
+  /** Whether it answers. */
+  isActive: boolean
+  description?: string
+  tools: string[]
+  apiTools: string[]
+  mcpServers: string[]
+  frontendActions: string[]
+  /** Always empty. */
+  files: unknown[]
+  /** Always empty. */
+  websites: unknown[]
+  /** Always empty. */
+  otherKbIntegrations: unknown[]
+  /** Time of its last answer, in Unix milliseconds. */
+  lastMessageAt?: number
+  instruction?: string
+  /** The same as `instruction`. */
+  formattedInstruction?: string
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData: Record<string, unknown>
+  model?: string
+  /** Settings of the model. */
+  modelMetaData: {
+    temperature?: number
+    /** Longest answer of the model. */
+    maxTokens?: number
+    [field: string]: unknown
+  }
+  /** Id of the provider of the model. */
+  providerId?: string
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
+export type AgentBudgetChanges = {
+  /** Tokens of one run, read and written. */
+  runTokens?: number | null | undefined
+  /** Money for one run, by the prices of the providers. */
+  runMoney?: number | null | undefined
+  /** Tokens for the questions of one user on one day (UTC). */
+  userDayTokens?: number | null | undefined
+  /** Money for the questions of one user on one day (UTC). */
+  userDayMoney?: number | null | undefined
+  /** Tokens of the app in one month (UTC). */
+  appMonthTokens?: number | null | undefined
+  /** Money of the app in one month (UTC). */
+  appMonthMoney?: number | null | undefined
+}
+
+export type AgentBudgets = {
+  /** Tokens of one run, read and written. */
+  runTokens?: number
+  /** Money for one run, by the prices of the providers. */
+  runMoney?: number
+  /** Tokens for the questions of one user on one day (UTC). */
+  userDayTokens?: number
+  /** Money for the questions of one user on one day (UTC). */
+  userDayMoney?: number
+  /** Tokens of the app in one month (UTC). */
+  appMonthTokens?: number
+  /** Money of the app in one month (UTC). */
+  appMonthMoney?: number
+  /** What the app has spent in this month, with what is reserved now. */
+  spentThisMonth: {
+    tokens: number
+    money: number
+  }
+}
+
+export type AgentChanges = {
+  /** Display name. */
+  name?: string | undefined
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  icon?: string | undefined
+  /** What the agent is for. */
+  description?: string | undefined
+  /** Names of tools. */
+  tools?: string[] | undefined
+  /** Slugs of API tools. */
+  apiTools?: string[] | undefined
+  /** Slugs of MCP servers. */
+  mcpServers?: string[] | undefined
+  /** Functions that the devices of users run, by `triggerFunction`. */
+  frontendActions?: string[] | undefined
+  /** What the model is told before each conversation. */
+  instruction?: string | undefined
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData?: Record<string, unknown> | undefined
+  /** Id of the model. */
+  model?: string | undefined
+  /** Settings of the model. */
+  modelMetaData?:
+    | {
+        temperature?: number | undefined
+        /** Longest answer of the model. */
+        maxTokens?: number | undefined
+        [field: string]: unknown
+      }
+    | undefined
+  /** Id of the provider of the model. An agent without one fails to answer. */
+  providerId?: string | undefined
+  /** Whether it answers. */
+  isActive?: boolean | undefined
+}
+
+export type AgentCursor = {
+  affix: 'append' | 'prepend'
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+}
+
+export type AgentRun = {
+  /** Also the `muid` of the answer's message. */
+  id: string
+  /** UID of the agent. */
+  agentUid: string
+  /** UID of the user who asked. */
+  uid: string
+  conversationId: string
+  /** Id of the message with the question. */
+  messageId: string
+  /** Id of the first message of the thread. */
+  threadId: string
+  /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
+  state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. */
+  reason?:
+    | 'answered'
+    | 'cut_short'
+    | 'held'
+    | 'cancelled_by_user'
+    | 'cancelled_by_app'
+    | 'question_deleted'
+    | 'agent_inactive'
+    | 'not_configured'
+    | 'timed_out'
+    | 'interrupted'
+    | 'empty_answer'
+    | 'disapproved'
+    | 'not_deliverable'
+    | 'filtered'
+    | 'budget_run'
+    | 'budget_user'
+    | 'budget_app'
+    | 'budget_unpriced'
+    | 'provider_limited'
+    | 'provider_unavailable'
+    | 'provider_refused'
+    | 'provider_invalid'
+    | 'provider_silent'
+    | 'provider_forbidden'
+  /** More about a failure. Only for the app. */
+  error?: string
+  /** Id of the message with the answer. */
+  answerId?: string
+  /** When the question was noticed, in Unix milliseconds. */
+  createdAt: number
+  /** When the agent started, in Unix milliseconds. */
+  startedAt?: number
+  /** When it ended, in Unix milliseconds. */
+  endedAt?: number
+}
+
+export type AgentRunDetails = {
+  /** Also the `muid` of the answer's message. */
+  id: string
+  /** UID of the agent. */
+  agentUid: string
+  /** UID of the user who asked. */
+  uid: string
+  conversationId: string
+  /** Id of the message with the question. */
+  messageId: string
+  /** Id of the first message of the thread. */
+  threadId: string
+  /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
+  state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. */
+  reason?:
+    | 'answered'
+    | 'cut_short'
+    | 'held'
+    | 'cancelled_by_user'
+    | 'cancelled_by_app'
+    | 'question_deleted'
+    | 'agent_inactive'
+    | 'not_configured'
+    | 'timed_out'
+    | 'interrupted'
+    | 'empty_answer'
+    | 'disapproved'
+    | 'not_deliverable'
+    | 'filtered'
+    | 'budget_run'
+    | 'budget_user'
+    | 'budget_app'
+    | 'budget_unpriced'
+    | 'provider_limited'
+    | 'provider_unavailable'
+    | 'provider_refused'
+    | 'provider_invalid'
+    | 'provider_silent'
+    | 'provider_forbidden'
+  /** More about a failure. Only for the app. */
+  error?: string
+  /** Id of the message with the answer. */
+  answerId?: string
+  /** When the question was noticed, in Unix milliseconds. */
+  createdAt: number
+  /** When the agent started, in Unix milliseconds. */
+  startedAt?: number
+  /** When it ended, in Unix milliseconds. */
+  endedAt?: number
+  /** Attempt of the last step. */
+  attempt?: number
+  /** What the agent has written so far, at most a second old, or when it failed. A finished run has `answerId` instead. */
+  text?: string
+  /** In order, with repeated attempts. */
+  steps: AgentStep[]
+}
+
+export type AgentStep = {
+  /** Place in the run, from 1. */
+  no: number
+  /** From 1. A step that failed or was cut off is repeated. */
+  attempt: number
+  kind: 'model_call'
+  /** `cut`: its process ended before it did. */
+  state: 'running' | 'done' | 'failed' | 'cut'
+  /** Only for the app. */
+  providerId?: string
+  /** Only for the app. */
+  model?: string
+  /** What the provider counted. Only for the app. */
+  inputTokens?: number
+  /** Likewise. */
+  outputTokens?: number
+  /** What counts for budgets. Only for the app. */
+  chargedTokens?: number
+  /** Likewise. */
+  chargedMoney?: number
+  /** What went wrong. Only for the app. */
+  error?: string
+  /** When it started, in Unix milliseconds. */
+  startedAt: number
+  /** When it ended, in Unix milliseconds. */
+  endedAt?: number
+}
+
+export type AgentTool = {
+  /** The app's id, `_` and the name: the id in paths. */
+  _id: string
+  appId: string
+  name: string
+  type: 'tool' | 'action'
+  displayName: string
+  executionText: string
+  doNotExecute: boolean
+  /** What the model sees of it. */
+  tool: {
+    name: string
+    description: string
+    /** Parameters as a JSON schema of an object. */
+    parameters: Record<string, unknown>
+  }
+  /** Time of creation. */
+  createdAt: string
+  /** Time of the last change. */
+  updatedAt: string
+}
+
+export type AgentVariable = {
+  /** The app's id, `_` and the name: the id in paths. */
+  _id: string
+  appId: string
+  /** Name of your choice, unique within the app. Texts refer to it as `@var-custom:name`. */
+  name: string
+  /** Where the value is: in the message's metadata, in its sender's, or here. */
+  sourceType: 'message_metadata' | 'user_metadata' | 'constant'
+  /** What it is for. */
+  description?: string
+  /** Fields that lead to the value, separated by dots. Required for metadata. */
+  sourcePath?: string
+  /** The value. Required for a constant. */
+  constantValue?: string
+  /** The value if there is none in the metadata. */
+  defaultValue?: string
+  category: 'custom'
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
 export type ApiKey = {
   /** The API key: 40 hexadecimal characters. Send it in the header `apikey`. */
   apiKey: string
@@ -22,6 +325,88 @@ export type ApiKey = {
   scope: 'authOnly' | 'fullAccess'
   /** Time of creation, in Unix seconds. */
   createdAt: number
+}
+
+export type ApiTool = {
+  slug: string
+  /** Display name. */
+  name?: string
+  /** When the model should use it. */
+  description: string
+  /** URL that is called. It must use `https://` and a public address. */
+  endpoint: string
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Whether to send a user name and a password. */
+  enableBasicAuth: boolean
+  /** User name. */
+  basicAuthUsername?: string
+  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  bodyTemplate?: string
+  /** Whether the model may pass other parameters. */
+  allowAdditionalProperties?: boolean
+  /** What the model passes. */
+  parameters?: {
+    key: string
+    type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+    /** What the model should pass. */
+    description?: string
+    required?: boolean
+  }[]
+  /** Picture. */
+  icon?: string
+  /** Whether a password is stored. */
+  hasBasicAuthPassword: boolean
+  /** Whether headers are stored. */
+  hasHeaders: boolean
+  /** The app's id, `_` and the name: the id in paths. */
+  _id: string
+  appId: string
+  /** What the model sees of it. */
+  tool: {
+    name: string
+    description: string
+    /** Parameters as a JSON schema of an object. */
+    parameters: Record<string, unknown>
+  }
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
+/** A new `endpoint` needs the password and the headers again. */
+export type ApiToolChanges = {
+  /** Display name. */
+  name?: string | undefined
+  /** When the model should use it. */
+  description?: string | undefined
+  /** URL that is called. It must use `https://` and a public address. */
+  endpoint?: string | undefined
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined
+  /** Whether to send a user name and a password. */
+  enableBasicAuth?: boolean | undefined
+  /** User name. */
+  basicAuthUsername?: string | undefined
+  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  bodyTemplate?: string | undefined
+  /** Whether the model may pass other parameters. */
+  allowAdditionalProperties?: boolean | undefined
+  /** What the model passes. */
+  parameters?:
+    | {
+        key: string
+        type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+        /** What the model should pass. */
+        description?: string | undefined
+        required?: boolean | undefined
+      }[]
+    | undefined
+  /** Picture. */
+  icon?: string | undefined
+  /** Password. It is never returned. */
+  basicAuthPassword?: string | undefined
+  /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */
+  headers?: string | undefined
 }
 
 export type ApnsProvider = {
@@ -43,6 +428,86 @@ export type ApnsProvider = {
   productionMode?: boolean
   /** Whether it sends to devices whose push token names no provider. */
   isDefault: boolean
+}
+
+export type AssistantMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'agentic'
+  type: 'assistant'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `text` is absent once the message is deleted. */
+  data: {
+    /** The answer, as Markdown without images and HTML. */
+    text?: string
+    /** The run that wrote it. */
+    runId?: string
+    /** Id of the first message of its thread. */
+    threadId?: string
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
+    [field: string]: unknown
+  }
 }
 
 export type Attachment = {
@@ -143,6 +608,147 @@ export type BlockedMessage = {
   decision?: 'approved' | 'rejected'
   /** Time of that decision, in Unix seconds. */
   reviewedAt?: number
+}
+
+export type Call = {
+  sessionId: string
+  /** UID of the caller. */
+  callInitiator: string
+  /** UID or GUID. */
+  callReceiver: string
+  receiverType: 'user' | 'group'
+  type: 'audio' | 'video'
+  mode: 'call' | 'meet' | 'presenter'
+  status: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'cancelled' | 'busy'
+  /** Time when it was started, in Unix seconds. */
+  initiatedAt: number
+  /** Time when it was answered, in Unix seconds. */
+  joinedAt?: number
+  /** Time when an answered call ended, in Unix seconds. */
+  endedAt?: number
+}
+
+/** Says that a call has a new status, `action`. `on` is the call as it was then, `for` the called user or group. */
+export type CallMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'call'
+  type: 'audio' | 'video'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'cancelled' | 'busy'
+    entities: {
+      by: UserEntity
+      on: {
+        entity: Call
+        entityType: 'call'
+      }
+      for: UserEntity | GroupEntity
+    }
+    [field: string]: unknown
+  }
+}
+
+export type CallParticipant = {
+  uid: string
+  /** Whether this device has joined the call. */
+  isJoined: boolean
+  /** `unanswered` also while the call rings. */
+  state: 'ongoing' | 'ended' | 'unanswered' | 'rejected'
+  /** Time when the device joined, in Unix seconds. */
+  joinedAt?: number
+  /** Time when it left, in Unix seconds. */
+  leftAt?: number
+  /** Minutes in an audio call. */
+  totalAudioMinutes: number
+  /** Minutes in a video call. */
+  totalVideoMinutes: number
+  /** Both together. */
+  totalDuration: number
+  /** As the device sent it. */
+  deviceId?: string
+  /** The meeting, if the device joined. */
+  mid?: string
+  /** In the mode `presenter`: whether this user sends audio and video. */
+  sends?: boolean
+}
+
+export type CallRecord = {
+  sessionId: string
+  type: 'audio' | 'video'
+  /** `call` rings, `meet` does not, and in `presenter` only the caller sends. */
+  mode: 'call' | 'meet' | 'presenter'
+  status: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected' | 'cancelled' | 'busy'
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** UID of the caller. */
+  initiator: string
+  /** Time when it was started, in Unix seconds. */
+  initiatedAt: number
+  /** Time when it was answered, in Unix seconds. */
+  startedAt?: number
+  /** Time when an answered call ended, in Unix seconds. */
+  endedAt?: number
+  /** Of all participants. */
+  totalAudioMinutes: number
+  /** Of all participants. */
+  totalVideoMinutes: number
+  /** Both together. */
+  totalDurationInMinutes: number
+  /** From the answer to the end, as `HH:MM:SS`. */
+  totalDuration: string
+  /** How many devices joined. One person on two devices counts twice. */
+  totalParticipants: number
+  hasRecording: boolean
+  hasTranscription: boolean
+  /** Id of the meeting. */
+  mid: string
+  participants: CallParticipant[]
 }
 
 export type Card = {
@@ -720,6 +1326,10 @@ export type DailyStats = {
     webhookCalls: number
     /** Number of webhook calls that failed. */
     webhookFailures: number
+    /** Minutes of audio calls, added up over all devices. */
+    audioMinutes: number
+    /** Minutes of video calls, added up over all devices. */
+    videoMinutes: number
   }[]
 }
 
@@ -731,6 +1341,27 @@ export type ElementAction = {
   headers?: Record<string, unknown> | undefined
   dataKey?: string | undefined
   [field: string]: unknown
+}
+
+export type EmailDesign = {
+  /** Your product's name. Empty: the sender's name. */
+  appName: string
+  /** Logo above the messages, shown 32 pixels high. Empty: the name as text. */
+  logoUrl: string
+  /** Color of the button, as `#rrggbb`. */
+  accentColor: string
+  /** Where the button leads: a page of yours. `{{conversationId}}`, `{{type}}` (`user` or `group`), `{{id}}` (UID or GUID) and `{{messageId}}` are filled in. Empty: no button. */
+  openUrl: string
+  /** Language of the texts around messages, and of dates. */
+  language: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'ja' | 'ar'
+  /** Text at the end, such as your postal address. */
+  footer: string
+}
+
+export type EmailPreview = {
+  subject: string
+  html: string
+  text: string
 }
 
 /** A group inside a message. Deleted groups only have `guid` and `name`. */
@@ -811,7 +1442,7 @@ export type EmbeddedMessage = {
   unreadReplyCount?: number
   /** In the list of threads, with `withMentionCount`. */
   mentionCount?: number
-  category?: 'message' | 'custom' | 'interactive'
+  category?: 'message' | 'custom' | 'interactive' | 'agentic'
   type?: string
   data?: {
     /** The sender and the receiver as they are now. */
@@ -873,6 +1504,32 @@ export type EmbeddedUser = {
   blockedAt?: number
 }
 
+export type ErasedTable = {
+  database: 'cell' | 'directory'
+  table: string
+  /** The columns of the table that can hold personal data. */
+  columns: string[]
+  /** Rows that were deleted. */
+  deleted: number
+  /** Rows that were changed. */
+  changed: number
+}
+
+export type Erasure = {
+  id: string
+  uid: string
+  mode: 'remove' | 'anonymise'
+  state: 'running' | 'done'
+  /** When it was requested, in Unix seconds. */
+  createdAt: number
+  /** When it was done, in Unix seconds. */
+  completedAt?: number
+  /** How often it was done. More than once if a database was restored from a backup. */
+  runs: number
+  /** What the last run changed, by table. The audit log has the same entries. */
+  receipt?: ErasedTable[]
+}
+
 export type Explanation = {
   allowed: boolean
   /** The user's role. */
@@ -882,6 +1539,108 @@ export type Explanation = {
   decidedBy?: RuleApplied
   /** All rules about the action, in the order in which they decide. The first one that denies it decides. */
   chain: RuleApplied[]
+}
+
+export type Export = {
+  id: string
+  state: 'waiting' | 'running' | 'done' | 'cancelled' | 'failed'
+  /** As requested. */
+  uid?: string
+  /** As requested. */
+  conversationId?: string
+  /** As requested. */
+  from?: number
+  /** As requested, or the time of the request. */
+  to: number
+  /** How many parts can be downloaded, so far. */
+  parts: number
+  /** What the parts take. */
+  bytes: number
+  /** What was exported so far, by kind. */
+  report: ExportReport[]
+  /** Time of the request, in Unix seconds. */
+  createdAt: number
+  /** Time when it ended. */
+  endedAt?: number
+  /** Time when it is deleted, with its parts. */
+  expiresAt: number
+}
+
+export type ExportPart = {
+  /** Number of the part. */
+  part: number
+  /** Whole lines, compressed with gzip, in base64: what `uploadImportPart` accepts. */
+  gzip: string
+}
+
+export type ExportReport = {
+  kind: 'role' | 'user' | 'group' | 'member' | 'message' | 'reaction' | 'friend' | 'block'
+  /** Lines of this kind. */
+  count: number
+  /** Sum of their checksums. An import of these lines reports the same one. */
+  checksum: string
+}
+
+export type ExternalAgent = {
+  /** UID of the agent, who is a user with the role `@agentic`. */
+  uid: string
+  appId: string
+  name: string
+  icon: string
+  /** Whether it answers. */
+  isActive: boolean
+  integrateWith: string
+  integrationType: 'agent'
+  integrationMeta: {
+    /** Where the agent is called. It must use `https://` and a public address. */
+    baseUrl: string
+    /** Its name there. */
+    agentId?: string
+    /** Whether headers are stored. */
+    hasHeaders: boolean
+  }
+  tools: string[]
+  actions: string[]
+  instruction?: string
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData: Record<string, unknown>
+  /** Time of creation. */
+  createdAt: string
+  /** Time of the last change. */
+  updatedAt: string
+}
+
+export type ExternalAgentChanges = {
+  /** Display name. */
+  name?: string | undefined
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  icon?: string | undefined
+  /** What the agent was made with, such as `mastra`, `langgraph` or `ag-ui`. */
+  integrateWith?: string | undefined
+  integrationType?: 'agent' | undefined
+  /** Whether it answers. */
+  isActive?: boolean | undefined
+  /** How to reach it. A new `baseUrl` needs the headers again. */
+  integrationMeta?:
+    | {
+        /** Where the agent is called. It must use `https://` and a public address. */
+        baseUrl: string
+        /** Its name there. */
+        agentId?: string | undefined
+        /** Sent with every call. They are never returned. */
+        headers?: Record<string, string> | undefined
+      }
+    | undefined
+  /** Names of tools that it may call. */
+  tools?: string[] | undefined
+  /** Names of actions that the devices of users carry out for it. */
+  actions?: string[] | undefined
+  /** What it is told before each conversation. */
+  instruction?: string | undefined
+  /** Older name of `metaData.suggestedMessages`. */
+  suggestions?: string[] | undefined
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData?: Record<string, unknown> | undefined
 }
 
 export type FcmProvider = {
@@ -1050,7 +1809,7 @@ export type FlaggedMessage = {
   receiverType: 'user' | 'group'
   /** UID or GUID. */
   receiver: string
-  /** `message`, `custom`, `interactive` or `action`. */
+  /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
   category: string
   type: string
   /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -1094,7 +1853,7 @@ export type FlaggedMessage = {
     receiverType?: 'user' | 'group'
     /** UID or GUID. */
     receiver?: string
-    /** `message`, `custom`, `interactive` or `action`. */
+    /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
     category?: string
     type?: string
     /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -1142,7 +1901,7 @@ export type FlaggedMessage = {
     receiverType: 'user' | 'group'
     /** UID or GUID. */
     receiver: string
-    /** `message`, `custom`, `interactive` or `action`. */
+    /** `message`, `custom`, `interactive`, `agentic`, `action` or `call`. */
     category: string
     type: string
     /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
@@ -1277,6 +2036,38 @@ export type FormMessage = {
   }
 }
 
+export type FrontendAction = {
+  triggerFunction: string
+  /** Display name. */
+  name: string
+  /** When the model should use it. */
+  description: string
+  /** What the model passes. */
+  parameters?: {
+    key: string
+    type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+    /** What the model should pass. */
+    description?: string
+    required?: boolean
+  }[]
+  /** Picture. */
+  icon?: string
+  /** The app's id, `_` and the name: the id in paths. */
+  _id: string
+  appId: string
+  /** What the model sees of it. */
+  tool: {
+    name: string
+    description: string
+    /** Parameters as a JSON schema of an object. */
+    parameters: Record<string, unknown>
+  }
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
 export type Group = {
   /** Unique within the app. */
   guid: string
@@ -1308,6 +2099,224 @@ export type Group = {
 export type GroupEntity = {
   entity: EmbeddedGroup
   entityType: 'group'
+}
+
+export type GroupImport = {
+  /** Up to 50 items by `guid`, which must equal the one in the item. */
+  groups: Record<string, ImportedGroup>
+}
+
+export type GroupImportOutcome = {
+  success: boolean
+  data?: Group
+  error?: {
+    /** As in the table of errors. */
+    code: string
+    message: string
+  }
+}
+
+export type Import = {
+  id: string
+  /** `open`: add parts, then start it. `checked`: a dry run is over; start it, or mend parts first. `failed`: it can be resumed. */
+  state: 'open' | 'waiting' | 'running' | 'paused' | 'checked' | 'done' | 'cancelled' | 'failed'
+  /** Whether it only checks, or did last. */
+  dryRun: boolean
+  perConversation: boolean
+  /** How many parts were uploaded. The next one has this number + 1. */
+  parts: number
+  /** What the parts take. */
+  bytes: number
+  /** How far it is. */
+  progress: number
+  /** What became of the lines so far, by kind. */
+  report: ImportReport[]
+  /** How many lines were refused. */
+  problems: number
+  /** Time of the request, in Unix seconds. */
+  createdAt: number
+  /** Time when it was last started. */
+  startedAt?: number
+  /** Time when it ended. */
+  endedAt?: number
+  /** Time when it is deleted, with its parts and its report. */
+  expiresAt: number
+}
+
+/** Either `lines` or `gzip`. */
+export type ImportPart = {
+  /** Whole lines, each of them a JSON object with its `kind`. */
+  lines?: string | undefined
+  /** The same lines, compressed with gzip, in base64. */
+  gzip?: string | undefined
+}
+
+export type ImportProblem = {
+  /** Number of the part. */
+  part: number
+  /** Number of the line in its part, from 1. */
+  line: number
+  /** As in the table of errors. */
+  code: string
+  /** What is wrong with the line. */
+  message: string
+}
+
+export type ImportReport = {
+  kind: 'role' | 'user' | 'group' | 'member' | 'message' | 'reaction' | 'friend' | 'block'
+  /** Lines of this kind. */
+  read: number
+  /** Items that were imported. */
+  imported: number
+  /** Items that were there already. */
+  there: number
+  /** Lines that were refused. */
+  refused: number
+  /** Sum of the checksums of all items that were imported or there. Files with the same items have the same sum, whatever their order. */
+  checksum: string
+}
+
+export type ImportStart = {
+  /** Only check each line on its own, and write nothing. You can start it again. */
+  dryRun?: boolean | undefined
+  /** Start so many seconds later, for example at night. */
+  delaySeconds?: number | undefined
+}
+
+export type ImportedConversation = {
+  conversationId: string
+  /** How many messages were imported or there. */
+  messages: number
+  /** Sum of their checksums. */
+  checksum: string
+}
+
+export type ImportedGroup = {
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
+  guid: string
+  /** Display name. */
+  name: string
+  /** Who can join, as in `createGroup`. */
+  type: 'public' | 'private' | 'password'
+  /** Password of a group of type `password`; ignored for other types. It is never returned. */
+  password?: string | undefined
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  icon?: string | undefined
+  /** Description of the group. */
+  description?: string | undefined
+  /** UID of the owner, who becomes an admin. Default: the app. */
+  owner?: string | undefined
+  /** Time when the owner joined. Default: `createdAt`. In Unix seconds with ten digits, not in the future. */
+  ownerJoinedAt?: number | string | undefined
+  /** Time of creation. Default: now. In Unix seconds with ten digits, not in the future. */
+  createdAt?: number | string | undefined
+  /** Time of the last change. In Unix seconds with ten digits, not in the future. */
+  updatedAt?: number | string | undefined
+  /** Your own data, as an object. */
+  metadata?: Record<string, unknown> | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  groupOwnerDetails?: ImportedUser | undefined
+}
+
+export type ImportedMember = {
+  /** `<guid>_member_<uid>`. */
+  memberId: string
+  /** GUID of the group. */
+  guid: string
+  /** UID of the user. */
+  uid: string
+  /** Scope in the group. */
+  scope?: 'admin' | 'moderator' | 'participant' | undefined
+  /** Whether to ban the user instead of adding them. */
+  isBanned?: boolean | undefined
+  /** Time when the user joined, in Unix seconds: not before the group's `createdAt`, and not in the future. Default: now. */
+  joinedAt?: number | string | undefined
+  /** With `isBanned`: time of the ban. Default: now. In Unix seconds with ten digits, not in the future. */
+  bannedAt?: number | string | undefined
+  groupDetails?: ImportedGroup | undefined
+  userDetails?: ImportedUser | undefined
+}
+
+export type ImportedMemberResult = {
+  guid: string
+  uid: string
+  scope: 'admin' | 'moderator' | 'participant'
+  /** Time when the user joined, in Unix seconds. */
+  joinedAt?: number
+}
+
+export type ImportedMessage = {
+  /** Your own id of the message, unique in the app. */
+  muid: string
+  /** UID of the sender. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID of the receiver. */
+  receiver: string
+  category?: 'message' | 'custom' | 'interactive' | undefined
+  type?: string | undefined
+  /** The content, as in `sendMessage`. Attachments are stored as given. */
+  data?:
+    | {
+        text?: string | undefined
+        attachments?: NewAttachment[] | undefined
+        customData?: Record<string, unknown> | undefined
+        metadata?: Record<string, unknown> | undefined
+        [field: string]: unknown
+      }
+    | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** When it was sent. In Unix seconds with ten digits, not in the future. */
+  sentAt: number | string
+  /** 1:1 only: when the receiver received it. In Unix seconds with ten digits, not in the future. */
+  deliveredAt?: number | string | undefined
+  /** 1:1 only: when the receiver read it. In Unix seconds with ten digits, not in the future. */
+  readAt?: number | string | undefined
+  /** When it was last edited. In Unix seconds with ten digits, not in the future. */
+  editedAt?: number | string | undefined
+  /** The id that it had in an export of this service. It is kept if it fits `sentAt` and is free. */
+  id?: string | undefined
+  /** The imported message that this one replies to. */
+  parentMuid?: string | undefined
+  /** The same by its id, or by the id that it had in the export. */
+  parentId?: string | undefined
+  /** The imported message that this one quotes. */
+  quotedMuid?: string | undefined
+  /** The same by its id, or by the id that it had in the export. */
+  quotedId?: string | undefined
+  senderUserDetails?: ImportedUser | undefined
+  receiverUserDetails?: ImportedUser | undefined
+  receiverGroupDetails?: ImportedGroup | undefined
+  receiverGroupOwnerDetails?: ImportedUser | undefined
+}
+
+export type ImportedUser = {
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
+  uid: string
+  /** Display name. */
+  name: string
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  avatar?: string | undefined
+  /** URL of a profile page. */
+  link?: string | undefined
+  /** A role that exists. */
+  role?: string | undefined
+  /** The user's status message. */
+  statusMessage?: string | undefined
+  /** Your own data, as an object. Other users never see the value of `@private`. */
+  metadata?: Record<string, unknown> | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Time of creation. Default: now. In Unix seconds with ten digits, not in the future. */
+  createdAt?: number | string | undefined
+  /** Time of the last change. In Unix seconds with ten digits, not in the future. */
+  updatedAt?: number | string | undefined
+  /** Time when the last device disconnected. In Unix seconds with ten digits, not in the future. */
+  lastActiveAt?: number | string | undefined
+  /** If present, the user is deactivated since then. In Unix seconds with ten digits, not in the future. */
+  deactivatedAt?: number | string | undefined
 }
 
 /** A part of an interactive message. */
@@ -1381,6 +2390,43 @@ export type KeywordList = {
   /** Time when the list was created, in Unix seconds; 0 for the service. */
   createdAt: number
   /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
+export type MailTestOutcome = {
+  /** The provider that sends: the first one that is enabled. */
+  provider: 'smtp' | 'sendgrid' | 'twilio' | 'custom'
+  /** `delivered`: the provider has accepted it. `gone`: the address does not exist. `retry`: it may work later. `refused`: the credentials or the content are wrong. */
+  outcome: 'delivered' | 'gone' | 'retry' | 'refused'
+  /** What the provider answered. */
+  reason?: string
+}
+
+export type McpServer = {
+  slug: string
+  /** Display name. */
+  name: string
+  /** Where it accepts requests. It must use `https://` and a public address. */
+  url: string
+  /** What it offers. */
+  description?: string
+  /** Picture. */
+  icon?: string
+  /** Whether headers are stored. */
+  hasHeaders: boolean
+  /** The app's id, `_` and the name: the id in paths. */
+  _id: string
+  appId: string
+  /** What the model sees of it. */
+  tool: {
+    name: string
+    description: string
+    /** Parameters as a JSON schema of an object. */
+    parameters: Record<string, unknown>
+  }
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
   updatedAt: number
 }
 
@@ -1571,6 +2617,21 @@ export type MemberAction = {
   }
 }
 
+export type MemberImport = {
+  /** Up to 50 items by `memberId`, which must equal the one in the item. */
+  members: Record<string, ImportedMember>
+}
+
+export type MemberImportOutcome = {
+  success: boolean
+  data?: ImportedMemberResult
+  error?: {
+    /** As in the table of errors. */
+    code: string
+    message: string
+  }
+}
+
 export type MemberOutcome = {
   success: boolean
   data?: MemberAction
@@ -1603,8 +2664,10 @@ export type Message =
   | TextMessage
   | MediaMessage
   | CustomMessage
+  | AssistantMessage
   | InteractiveMessage
   | ActionMessage
+  | CallMessage
 
 /** Says that the user `by` edited or deleted the message `on`. `for` is its receiver. */
 export type MessageAction = {
@@ -1689,6 +2752,21 @@ export type MessageEntity = {
   entityType: 'message'
 }
 
+export type MessageImport = {
+  /** Up to 50 items by `muid`, which must equal the one in the item. */
+  messages: Record<string, ImportedMessage>
+}
+
+export type MessageImportOutcome = {
+  success: boolean
+  data?: Message
+  error?: {
+    /** As in the table of errors. */
+    code: string
+    message: string
+  }
+}
+
 export type MessageStats = {
   appId: string
   /** Unix milliseconds. */
@@ -1713,7 +2791,13 @@ export type MessageStats = {
 export type ModelProvider = {
   id: string
   name: string
+  /** Whose interface the provider has. `openai`: also most other services and model servers. Only agents can use `anthropic`. */
+  kind: 'openai' | 'anthropic'
   url: string
+  /** Price of a million tokens that the model reads. In the currency of your choice, the same for all providers. */
+  inputPrice?: number
+  /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
+  outputPrice?: number
   /** Whether a key is stored. */
   hasKey: boolean
   /** Time of creation, in Unix seconds. */
@@ -1754,6 +2838,108 @@ export type MutedConversation = {
   type: 'oneOnOne' | 'group'
   /** End of the mute, in Unix milliseconds. */
   until: number
+}
+
+export type NewAgent = {
+  /** Display name. */
+  name: string
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  icon?: string | undefined
+  /** What the agent is for. */
+  description?: string | undefined
+  /** Names of tools. */
+  tools?: string[] | undefined
+  /** Slugs of API tools. */
+  apiTools?: string[] | undefined
+  /** Slugs of MCP servers. */
+  mcpServers?: string[] | undefined
+  /** Functions that the devices of users run, by `triggerFunction`. */
+  frontendActions?: string[] | undefined
+  /** What the model is told before each conversation. */
+  instruction?: string | undefined
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData?: Record<string, unknown> | undefined
+  /** Id of the model. */
+  model?: string | undefined
+  /** Settings of the model. */
+  modelMetaData?:
+    | {
+        temperature?: number | undefined
+        /** Longest answer of the model. */
+        maxTokens?: number | undefined
+        [field: string]: unknown
+      }
+    | undefined
+  /** Id of the provider of the model. An agent without one fails to answer. */
+  providerId?: string | undefined
+  /** Whether it answers. */
+  isActive?: boolean | undefined
+}
+
+export type NewAgentTool = {
+  /** Name of your choice, unique within the app. */
+  name: string
+  /** Name that people see. */
+  displayName: string
+  /** What people see while it runs. */
+  executionText: string
+  /** When to use it. Required unless `doNotExecute` is true. */
+  description?: string | undefined
+  /** True: the agent carries it out itself (type `tool`). False: the devices of users do (type `action`). */
+  doNotExecute?: boolean | undefined
+  /** Parameters as a JSON schema of an object. */
+  parameters?: Record<string, unknown> | undefined
+}
+
+export type NewAgentVariable = {
+  /** Name of your choice, unique within the app. Texts refer to it as `@var-custom:name`. */
+  name: string
+  /** Where the value is: in the message's metadata, in its sender's, or here. */
+  sourceType: 'message_metadata' | 'user_metadata' | 'constant'
+  /** What it is for. */
+  description?: string | undefined
+  /** Fields that lead to the value, separated by dots. Required for metadata. */
+  sourcePath?: string | undefined
+  /** The value. Required for a constant. */
+  constantValue?: string | undefined
+  /** The value if there is none in the metadata. */
+  defaultValue?: string | undefined
+}
+
+export type NewApiTool = {
+  /** Name of your choice, unique within the app. It can't be changed later. */
+  slug: string
+  /** Display name. */
+  name?: string | undefined
+  /** When the model should use it. */
+  description: string
+  /** URL that is called. It must use `https://` and a public address. */
+  endpoint: string
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Whether to send a user name and a password. */
+  enableBasicAuth: boolean
+  /** User name. */
+  basicAuthUsername?: string | undefined
+  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  bodyTemplate?: string | undefined
+  /** Whether the model may pass other parameters. */
+  allowAdditionalProperties?: boolean | undefined
+  /** What the model passes. */
+  parameters?:
+    | {
+        key: string
+        type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+        /** What the model should pass. */
+        description?: string | undefined
+        required?: boolean | undefined
+      }[]
+    | undefined
+  /** Picture. */
+  icon?: string | undefined
+  /** Password. It is never returned. */
+  basicAuthPassword?: string | undefined
+  /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */
+  headers?: string | undefined
 }
 
 export type NewAttachment = {
@@ -1907,6 +3093,49 @@ export type NewCustomMessage = {
   }
 }
 
+/** Without a field, the whole app is exported. */
+export type NewExport = {
+  /** Only this user: the record, memberships and bans, sent messages and reactions. */
+  uid?: string | undefined
+  /** Only this conversation, with its users and its group. */
+  conversationId?: string | undefined
+  /** Only messages sent at or after this time, in Unix seconds, and their reactions. */
+  from?: number | undefined
+  /** Only messages sent at or before this time. Default: now. */
+  to?: number | undefined
+}
+
+export type NewExternalAgent = {
+  /** Display name. */
+  name: string
+  /** URL of a picture, or the path of a file that was uploaded with `picture`: `/v3/files/{id}`. */
+  icon: string
+  /** What the agent was made with, such as `mastra`, `langgraph` or `ag-ui`. */
+  integrateWith: string
+  integrationType: 'agent'
+  /** Whether it answers. */
+  isActive?: boolean | undefined
+  /** How to reach it. A new `baseUrl` needs the headers again. */
+  integrationMeta: {
+    /** Where the agent is called. It must use `https://` and a public address. */
+    baseUrl: string
+    /** Its name there. */
+    agentId?: string | undefined
+    /** Sent with every call. They are never returned. */
+    headers?: Record<string, string> | undefined
+  }
+  /** Names of tools that it may call. */
+  tools?: string[] | undefined
+  /** Names of actions that the devices of users carry out for it. */
+  actions?: string[] | undefined
+  /** What it is told before each conversation. */
+  instruction?: string | undefined
+  /** Older name of `metaData.suggestedMessages`. */
+  suggestions?: string[] | undefined
+  /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+  metaData?: Record<string, unknown> | undefined
+}
+
 export type NewFlagReason = {
   /** Id of your choice. Converted to lower case; it can't be changed later. */
   id: string
@@ -1955,6 +3184,32 @@ export type NewFormMessage = {
   }
 }
 
+export type NewFrontendAction = {
+  /** Function that the user's device runs, unique within the app. It can't be changed. */
+  triggerFunction: string
+  /** Display name. */
+  name: string
+  /** When the model should use it. */
+  description: string
+  /** What the model passes. */
+  parameters?:
+    | {
+        key: string
+        type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+        /** What the model should pass. */
+        description?: string | undefined
+        required?: boolean | undefined
+      }[]
+    | undefined
+  /** Picture. */
+  icon?: string | undefined
+}
+
+export type NewImport = {
+  /** Whether to report counts and checksums for each conversation, too. */
+  perConversation?: boolean | undefined
+}
+
 /** An interactive message. */
 export type NewInteractiveMessage =
   | NewFormMessage
@@ -1977,6 +3232,21 @@ export type NewKeywordList = {
   disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
+}
+
+export type NewMcpServer = {
+  /** Name of your choice, unique within the app. It can't be changed later. */
+  slug: string
+  /** Display name. */
+  name: string
+  /** Where it accepts requests. It must use `https://` and a public address. */
+  url: string
+  /** What it offers. */
+  description?: string | undefined
+  /** Picture. */
+  icon?: string | undefined
+  /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */
+  headers?: string | undefined
 }
 
 export type NewMediaMessage = {
@@ -2017,10 +3287,16 @@ export type NewModelProvider = {
   id: string
   /** Display name. */
   name: string
+  /** Whose interface the provider has. `openai`: also most other services and model servers. Only agents can use `anthropic`. */
+  kind?: 'openai' | 'anthropic' | undefined
   /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
   url: string
-  /** API key, sent as a bearer token. It is never returned. */
+  /** API key. It is never returned. */
   key?: string | undefined
+  /** Price of a million tokens that the model reads. In the currency of your choice, the same for all providers. */
+  inputPrice?: number | undefined
+  /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
+  outputPrice?: number | undefined
 }
 
 export type NewModerationRule = {
@@ -2165,6 +3441,80 @@ export type NewTextMessage = {
     metadata?: Record<string, unknown> | undefined
     [field: string]: unknown
   }
+}
+
+export type NotificationExplanation = {
+  uid: string
+  messageId: string
+  /** When the message was sent, in milliseconds. */
+  sentAt: number
+  /** For each channel and device: whether the user would have been notified at that time with the settings of today. */
+  ways: NotificationWay[]
+  /** Whether the user has read the message meanwhile. */
+  read: boolean
+  /** Pushes about it that wait for their provider. */
+  waiting: number
+  /** What really happened, if the app logged its notifications. */
+  log: NotificationLog[]
+}
+
+export type NotificationLog = {
+  _id: string
+  /** UID of the user who was notified or not. */
+  uid: string
+  component: 'notifications'
+  channel: 'push' | 'email' | 'sms'
+  /** What happened. */
+  trigger: string
+  messageId?: string
+  reactionId?: string
+  messageCategory?: string
+  messageType?: string
+  /** When the message was sent. */
+  messageSentAtMS: number
+  /** UID of the sender. */
+  sender: string
+  /** UID or GUID that the message was sent to. */
+  receiver: string
+  receiverType: 'user' | 'group'
+  /** In groups: UID of the member who was notified or not. */
+  member?: string
+  /** UID of the user who reacted. */
+  reactionSender?: string
+  /** Absent if the decision needed no provider. */
+  provider?: string
+  providerId?: string
+  /** Platform of the device. */
+  platform?: string
+  tokenType?: 'chat' | 'voip'
+  /** Its last characters. */
+  pushToken?: string
+  /** What the provider received. */
+  payload?: Record<string, unknown>
+  notificationTriggered: boolean
+  /** Why the user was not notified, or why it did not arrive. */
+  reason?: string
+  /** Whether the provider accepted it. */
+  success?: boolean
+  /** When its processing began. */
+  processingStartedAtMS: number
+  /** When its processing ended. */
+  processingEndedAtMS: number
+  totalProcessingTimeInMS: number
+}
+
+export type NotificationLogCursor = {
+  affix: 'append' | 'prepend'
+  /** Message of that entry. Empty if it has none. */
+  messageId: string
+  logId: string
+}
+
+export type NotificationLogSettings = {
+  /** Whether notifications are logged. */
+  enabled: boolean
+  /** When logging stops by itself. */
+  until?: number
 }
 
 export type NotificationPreferences = {
@@ -2362,6 +3712,7 @@ export type NotificationSettings = {
     call: string
   }
   templates: NotificationTemplates
+  emailDesign: EmailDesign
 }
 
 export type NotificationTemplates = {
@@ -2461,6 +3812,27 @@ export type NotificationTemplates = {
     oneOnOne: string
     group: string
   }
+  /** One push after quiet hours. `{{messages.length}}` is how many messages came. */
+  heldMessagesTemplate: {
+    title: string
+    body: string
+  }
+}
+
+export type NotificationWay = {
+  channel: 'push' | 'email' | 'sms'
+  /** `later`: after the quiet hours of the user. */
+  notified: 'yes' | 'no' | 'later'
+  /** Why not, or why later. */
+  reason?: string
+  /** When it is due, in milliseconds. */
+  at?: number
+  /** Platform of the device. */
+  platform?: string
+  /** Last characters of its push token. */
+  pushToken?: string
+  provider?: string
+  providerId?: string
 }
 
 export type PageMeta = {
@@ -2918,6 +4290,10 @@ export type SendgridProvider = {
   /** Whether answers by email become messages. */
   allowEmailReplies: boolean
   senderEmailForReplies?: string | null
+  /** URL for SendGrid’s inbound parse webhook, if replies are allowed. It contains a secret. */
+  repliesWebhook?: string
+  /** URL for SendGrid’s event webhook: addresses that bounce or complain get nothing more. It contains a secret. */
+  eventsWebhook?: string
   /** Whether it is in use. */
   isEnabled: boolean
 }
@@ -2928,11 +4304,37 @@ export type SentToMany = {
   guids: Record<string, SendOutcome>
 }
 
+export type SmtpProvider = {
+  /** Host name of your mail server. It must have a public address. */
+  smtpHost: string
+  smtpPort: number
+  /** `tls`: encrypted from the start (usually port 465). `starttls`: encrypted before the login. Nothing is sent without TLS. */
+  smtpSecurity: 'starttls' | 'tls'
+  /** Name of the sender. */
+  senderName: string
+  senderEmail: string
+  /** Whether answers by email become messages. */
+  allowEmailReplies: boolean
+  /** Name for the login. */
+  smtpUsername?: string
+  /** Password for the login. Answers show its last four characters; if you send those back, it stays. */
+  smtpPassword?: string
+  /** Domain that signs emails with DKIM. */
+  dkimDomain?: string
+  /** Where the public key is: `<selector>._domainkey.<domain>`. */
+  dkimSelector?: string
+  /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+  dkimPrivateKey?: string
+  senderEmailForReplies?: string | null
+  /** Whether it is in use. */
+  isEnabled: boolean
+}
+
 export type Stats = {
   metrics: {
-    /** Minutes of audio calls, added up over all participants. */
+    /** Minutes of audio calls, added up over all devices. */
     audio_minutes: number
-    /** Minutes of video calls, added up over all participants. */
+    /** Minutes of video calls, added up over all devices. */
     video_minutes: number
     /** Minutes of recorded calls. */
     recorded_minutes: number
@@ -2941,7 +4343,7 @@ export type Stats = {
     /** Largest number of users online at the same time, in whole days (UTC). */
     concurrent_users: number
   }
-  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`). */
+  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), and the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`). */
   counts: Record<string, number>
   time_range: {
     /** Unix milliseconds. */
@@ -2986,6 +4388,33 @@ export type StoredFile = {
   }[]
   /** Time of creation, in Unix seconds. */
   createdAt: number
+}
+
+export type Suppression = {
+  id: string
+  channel: 'email' | 'sms'
+  /** Email address in lower case, or phone number. */
+  address: string
+  /** `bounce`: it doesn’t exist. `complaint`: its owner reported an email as spam. `unsubscribed`: its owner wants no emails. */
+  reason: 'bounce' | 'complaint' | 'unsubscribed'
+  /** What the provider said. */
+  details?: string
+  /** When it was added. */
+  createdAt: number
+}
+
+export type TestOutcomes = {
+  /** One for each device. Empty if the user has none of this provider. */
+  outcomes: {
+    /** Platform of the device. */
+    platform?: string
+    /** Last characters of its push token. */
+    pushToken?: string
+    /** `delivered`: the provider has accepted it. `gone`: the device does not exist any more. `retry`: it may work later. `refused`: the credentials or the content are wrong. */
+    outcome: 'delivered' | 'gone' | 'retry' | 'refused'
+    /** What the provider answered. */
+    reason?: string
+  }[]
 }
 
 export type TextMessage = {
@@ -3079,6 +4508,19 @@ export type TimeZone = {
   timezone: string
 }
 
+export type Transcription = {
+  roomName: string
+  tid: string
+  mid?: string
+  /** Start of the transcript, in Unix seconds. */
+  startTime: number
+  /** End of the transcript, in Unix seconds. */
+  endTime: number
+  /** ISO 8601. */
+  transcriptDate: string
+  transcriptUrl: string
+}
+
 export type Trigger = {
   id: string
   description: string
@@ -3148,6 +4590,21 @@ export type UserCount = {
 export type UserEntity = {
   entity: EmbeddedUser
   entityType: 'user'
+}
+
+export type UserImport = {
+  /** Up to 50 items by `uid`, which must equal the one in the item. */
+  users: Record<string, ImportedUser>
+}
+
+export type UserImportOutcome = {
+  success: boolean
+  data?: User
+  error?: {
+    /** As in the table of errors. */
+    code: string
+    message: string
+  }
 }
 
 export type UserNotificationPreferences = {
@@ -3248,6 +4705,26 @@ export type UserNotificationPreferences = {
   }
   /** Whether notifications show no text of messages, if the app lets users choose. */
   usePrivacyTemplate: boolean
+}
+
+export type WebPushKey = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** VAPID public key, which browsers subscribe with (`applicationServerKey`). */
+  publicKey: string
+}
+
+export type WebPushProvider = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** How push services reach you: `mailto:` with an address, or an `https://` URL. */
+  subject: string
+  /** VAPID public key, which browsers subscribe with (`applicationServerKey`). */
+  publicKey: string
+  /** VAPID private key. Answers show its last four characters; if you send those back, it stays. */
+  privateKey: string
+  /** Whether it sends to devices whose push token names no provider. */
+  isDefault: boolean
 }
 
 export type WebPushSubscription = {
@@ -3612,6 +5089,11 @@ export type UpdateUserBody = {
 export type DeleteUserBody = {
   /** Whether to delete the user permanently. Otherwise the user is only deactivated. */
   permanent?: boolean | undefined
+}
+
+export type CreateErasureBody = {
+  /** `remove`: the user goes, with their 1:1 conversations and their messages in groups. `anonymise`: messages and uid stay, so that others keep their conversations; the name, the profile and everything that only concerns the user goes. */
+  mode?: 'remove' | 'anonymise' | undefined
 }
 
 export type CreateAuthTokenBody = {
@@ -4540,9 +6022,181 @@ export type UpdateModelProviderBody = {
   name?: string | undefined
   /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
   url?: string | undefined
-  /** API key, sent as a bearer token. It is never returned. */
+  /** API key. It is never returned. */
   key?: string | null | undefined
+  /** Price of a million tokens that the model reads. In the currency of your choice, the same for all providers. */
+  inputPrice?: number | null | undefined
+  /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
+  outputPrice?: number | null | undefined
 }
+
+export type CreateAgentBody = NewAgent
+
+export type ListAgentsAnswer = {
+  data: Agent[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListAgentsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
+  createdAt?: number | undefined
+  /** Part of the name, the description or the UID. */
+  search?: string | undefined
+}
+
+export type UpdateAgentBody = AgentChanges
+
+export type AddAgentMcpServersBody = {
+  /** Slugs of MCP servers. */
+  mcps: string[]
+}
+
+export type CreateExternalAgentBody = NewExternalAgent
+
+export type UpdateExternalAgentBody = ExternalAgentChanges
+
+export type ListAgentRunsAnswer = {
+  data: AgentRun[]
+  meta: {
+    /** Pass this as `before` to get the next page. Missing on the last page. */
+    next?: string
+  }
+}
+
+export type ListAgentRunsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Only runs older than this one. Pass `meta.next` of the previous page. */
+  before?: string | undefined
+  /** Only runs of this agent. */
+  agentUid?: string | undefined
+  /** Only questions of this user. */
+  uid?: string | undefined
+  /** Only runs in this state. */
+  state?: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled' | undefined
+}
+
+export type UpdateAgentBudgetsBody = AgentBudgetChanges
+
+export type CreateApiToolBody = NewApiTool
+
+export type ListApiToolsAnswer = {
+  data: ApiTool[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListApiToolsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
+  createdAt?: number | undefined
+}
+
+export type UpdateApiToolBody = ApiToolChanges
+
+export type CreateFrontendActionBody = NewFrontendAction
+
+export type ListFrontendActionsAnswer = {
+  data: FrontendAction[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListFrontendActionsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
+  createdAt?: number | undefined
+}
+
+export type UpdateFrontendActionBody = {
+  /** Display name. */
+  name?: string | undefined
+  /** When the model should use it. */
+  description?: string | undefined
+  /** What the model passes. */
+  parameters?:
+    | {
+        key: string
+        type: 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array'
+        /** What the model should pass. */
+        description?: string | undefined
+        required?: boolean | undefined
+      }[]
+    | undefined
+  /** Picture. */
+  icon?: string | undefined
+}
+
+export type CreateMcpServerBody = NewMcpServer
+
+export type ListMcpServersAnswer = {
+  data: McpServer[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListMcpServersQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
+  createdAt?: number | undefined
+}
+
+export type UpdateMcpServerBody = {
+  /** Display name. */
+  name?: string | undefined
+  /** Where it accepts requests. It must use `https://` and a public address. */
+  url?: string | undefined
+  /** What it offers. */
+  description?: string | undefined
+  /** Picture. */
+  icon?: string | undefined
+  /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */
+  headers?: string | undefined
+}
+
+export type CreateAgentVariableBody = NewAgentVariable
+
+export type CreateAgentToolBody = NewAgentTool
+
+export type ReplaceAgentToolBody = NewAgentTool
 
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
 
@@ -4958,6 +6612,73 @@ export type ListMessageReceiptsQuery = {
   id?: string | undefined
 }
 
+export type ListCallsQuery = {
+  type?: 'audio' | 'video' | undefined
+  mode?: 'call' | 'meet' | 'presenter' | undefined
+  /** `canceled` means `cancelled`. */
+  status?:
+    | 'initiated'
+    | 'ongoing'
+    | 'ended'
+    | 'unanswered'
+    | 'rejected'
+    | 'cancelled'
+    | 'busy'
+    | 'canceled'
+    | undefined
+  receiverType?: 'user' | 'group' | undefined
+  /** How many devices joined. */
+  participantsCount?: number | undefined
+  /** Only calls that were answered at this time or later, in Unix seconds. */
+  startedAt?: number | undefined
+  /** Only calls that ended at this time or earlier, in Unix seconds. */
+  endedAt?: number | undefined
+  hasRecording?: boolean | undefined
+  hasTranscription?: boolean | undefined
+  /** Only calls of this user. */
+  uid?: string | undefined
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+}
+
+export type StartCallBody = {
+  /** UID or GUID. */
+  receiver: string
+  /** `user` by default. */
+  receiverType?: 'user' | 'group' | undefined
+  type: 'audio' | 'video'
+  /** `call`, the default, rings for 45 seconds. `meet` starts at once, without ringing. `presenter` rings, and only the caller sends. */
+  mode?: 'call' | 'meet' | 'presenter' | undefined
+  /** The device's own id. Its user's other devices learn from it that they may stop ringing. */
+  deviceId?: string | undefined
+}
+
+export type ListCallTranscriptionsQuery = {
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+}
+
+export type JoinCallBody = {
+  /** The device's own id. Its user's other devices learn from it that they may stop ringing. */
+  deviceId?: string | undefined
+  /** Moves the call to this device, if the user is in it on another one. */
+  transfer?: boolean | undefined
+}
+
+export type LeaveCallBody = {
+  /** The device's own id. Its user's other devices learn from it that they may stop ringing. */
+  deviceId?: string | undefined
+}
+
+export type RejectCallBody = {
+  /** `rejected` by default; `busy` if the device is in a call of another app, for 1:1 calls. */
+  status?: 'rejected' | 'busy' | undefined
+}
+
 export type CreateFileBody = {
   /** The name that readers see. Folders in it are left out. */
   name: string
@@ -4974,6 +6695,68 @@ export type CreateFileBody = {
 export type SignFilesBody = {
   /** Ids of files. */
   ids: string[]
+}
+
+export type ImportUsersBody = UserImport
+
+export type ImportGroupsBody = GroupImport
+
+export type ImportMembersBody = MemberImport
+
+export type ImportMessagesBody = MessageImport
+
+export type CreateImportBody = NewImport
+
+export type ListImportsAnswer = {
+  data: Import[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListImportsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UploadImportPartBody = ImportPart
+
+export type StartImportBody = ImportStart
+
+export type ListImportProblemsQuery = {
+  /** With `line`: only those after it. */
+  part?: number | undefined
+  /** See `part`. */
+  line?: number | undefined
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type ListImportConversationsQuery = {
+  /** Only conversations after this id. */
+  after?: string | undefined
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type CreateExportBody = NewExport
+
+export type ListExportsAnswer = {
+  data: Export[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListExportsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
 }
 
 export type ListConversationsQuery = {
@@ -5196,6 +6979,20 @@ export type ListEventsQuery = {
         | 'conversation.pinned'
         | 'app.conversations.pinned'
         | 'conversation.cleared'
+        | 'call.incoming'
+        | 'call.accepted'
+        | 'call.rejected'
+        | 'call.cancelled'
+        | 'call.busy'
+        | 'call.unanswered'
+        | 'call.ended'
+        | 'call.participant.joined'
+        | 'call.participant.left'
+        | 'meeting.started'
+        | 'meeting.ended'
+        | 'meeting.participant.joined'
+        | 'meeting.participant.left'
+        | 'event.erased'
         | 'file.ready'
         | 'file.rejected'
         | 'webhook.created'
@@ -5700,6 +7497,29 @@ export type UpdateNotificationSettingsBody = {
               group?: string | undefined
             }
           | undefined
+        /** One push after quiet hours. `{{messages.length}}` is how many messages came. */
+        heldMessagesTemplate?:
+          | {
+              title?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+      }
+    | undefined
+  emailDesign?:
+    | {
+        /** Your product's name. Empty: the sender's name. */
+        appName?: string | undefined
+        /** Logo above the messages, shown 32 pixels high. Empty: the name as text. */
+        logoUrl?: string | undefined
+        /** Color of the button, as `#rrggbb`. */
+        accentColor?: string | undefined
+        /** Where the button leads: a page of yours. `{{conversationId}}`, `{{type}}` (`user` or `group`), `{{id}}` (UID or GUID) and `{{messageId}}` are filled in. Empty: no button. */
+        openUrl?: string | undefined
+        /** Language of the texts around messages, and of dates. */
+        language?: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'ja' | 'ar' | undefined
+        /** Text at the end, such as your postal address. */
+        footer?: string | undefined
       }
     | undefined
 }
@@ -6053,6 +7873,13 @@ export type UpdateFcmProviderBody = {
     | undefined
 }
 
+export type TestFcmProviderBody = {
+  /** UID of the user whose devices are notified. */
+  uid: string
+  title?: string | undefined
+  body?: string | undefined
+}
+
 export type ListApnsProvidersAnswer = {
   pushProviders: ApnsProvider[]
 }
@@ -6097,6 +7924,53 @@ export type UpdateApnsProviderBody = {
   includeMutableContent?: boolean | undefined
   /** Whether Apple’s production servers are called. Default: false. */
   productionMode?: boolean | undefined
+}
+
+export type TestApnsProviderBody = {
+  /** UID of the user whose devices are notified. */
+  uid: string
+  title?: string | undefined
+  body?: string | undefined
+}
+
+export type ListWebPushProvidersAnswer = {
+  pushProviders: WebPushProvider[]
+}
+
+export type CreateWebPushProviderAnswer = {
+  pushProviders: WebPushProvider[]
+}
+
+export type CreateWebPushProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** How push services reach you: `mailto:` with an address, or an `https://` URL. */
+  subject: string
+  /** VAPID private key, 32 bytes as base64url. Leave it out, and a new one is made. A provider keeps its key: browsers subscribe with it. Answers show its last four characters; if you send those back, it stays. */
+  privateKey?: string | undefined
+}
+
+export type UpdateWebPushProviderBody = {
+  /** Name of your choice: letters, digits, `_`, `.` and `-`. */
+  providerId: string
+  /** How push services reach you: `mailto:` with an address, or an `https://` URL. */
+  subject: string
+  /** VAPID private key, 32 bytes as base64url. Leave it out, and a new one is made. A provider keeps its key: browsers subscribe with it. Answers show its last four characters; if you send those back, it stays. */
+  privateKey?: string | undefined
+}
+
+export type TestWebPushProviderBody = {
+  /** UID of the user whose devices are notified. */
+  uid: string
+  title?: string | undefined
+  body?: string | undefined
+}
+
+export type TestCustomPushProviderBody = {
+  /** UID of the user whose devices are notified. */
+  uid: string
+  title?: string | undefined
+  body?: string | undefined
 }
 
 export type GetCustomPushProviderAnswer = {
@@ -6223,6 +8097,58 @@ export type UpdateSendgridProviderBody = {
   isEnabled?: boolean | undefined
 }
 
+export type CreateSmtpProviderBody = {
+  /** Host name of your mail server. It must have a public address. */
+  smtpHost: string
+  smtpPort: number
+  /** `tls`: encrypted from the start (usually port 465). `starttls`: encrypted before the login. Nothing is sent without TLS. */
+  smtpSecurity: 'starttls' | 'tls'
+  /** Name of the sender. */
+  senderName: string
+  senderEmail: string
+  /** Whether answers by email become messages. */
+  allowEmailReplies: boolean
+  /** Name for the login. */
+  smtpUsername?: string | undefined
+  /** Password for the login. Answers show its last four characters; if you send those back, it stays. */
+  smtpPassword?: string | undefined
+  /** Domain that signs emails with DKIM. */
+  dkimDomain?: string | undefined
+  /** Where the public key is: `<selector>._domainkey.<domain>`. */
+  dkimSelector?: string | undefined
+  /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+  dkimPrivateKey?: string | undefined
+  senderEmailForReplies?: string | null | undefined
+  /** Whether it is in use. Default: true. */
+  isEnabled?: boolean | undefined
+}
+
+export type UpdateSmtpProviderBody = {
+  /** Host name of your mail server. It must have a public address. */
+  smtpHost?: string | undefined
+  smtpPort?: number | undefined
+  /** `tls`: encrypted from the start (usually port 465). `starttls`: encrypted before the login. Nothing is sent without TLS. */
+  smtpSecurity?: 'starttls' | 'tls' | undefined
+  /** Name of the sender. */
+  senderName?: string | undefined
+  senderEmail?: string | undefined
+  /** Whether answers by email become messages. */
+  allowEmailReplies?: boolean | undefined
+  /** Name for the login. */
+  smtpUsername?: string | undefined
+  /** Password for the login. Answers show its last four characters; if you send those back, it stays. */
+  smtpPassword?: string | undefined
+  /** Domain that signs emails with DKIM. */
+  dkimDomain?: string | undefined
+  /** Where the public key is: `<selector>._domainkey.<domain>`. */
+  dkimSelector?: string | undefined
+  /** RSA key as PEM. Answers show its last four characters; if you send those back, it stays. */
+  dkimPrivateKey?: string | undefined
+  senderEmailForReplies?: string | null | undefined
+  /** Whether it is in use. */
+  isEnabled?: boolean | undefined
+}
+
 export type CreateCustomEmailProviderBody = {
   /** Whether it is in use. */
   isEnabled: boolean
@@ -6251,6 +8177,542 @@ export type UpdateCustomEmailProviderBody = {
   basicAuthPassword?: string | undefined
   /** Whether only users with a stored email address are notified. */
   useStoredEmailID?: boolean | undefined
+}
+
+export type CreateSuppressionBody = {
+  channel: 'email' | 'sms'
+  /** Email address or phone number. */
+  address: string
+  /** Default: `unsubscribed`. */
+  reason?: 'bounce' | 'complaint' | 'unsubscribed' | undefined
+}
+
+export type ListSuppressionsAnswer = {
+  data: Suppression[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListSuppressionsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a suppressed address. */
+  id?: string | undefined
+  /** Only this email address or phone number. */
+  address?: string | undefined
+}
+
+export type TestEmailProviderBody = {
+  /** UID of a user with a stored email address or phone number. */
+  uid: string
+}
+
+export type TestSmsProviderBody = {
+  /** UID of a user with a stored email address or phone number. */
+  uid: string
+}
+
+export type PreviewNotificationSettingsBody = {
+  preferences?:
+    | {
+        group?:
+          | {
+              /** 1: none. 2: all. 3: only with a mention. */
+              messagesSetting?: 1 | 2 | 3 | undefined
+              messagesOverride?: boolean | undefined
+              /** 1: none. 2: all. 3: only with a mention. */
+              repliesSetting?: 1 | 2 | 3 | undefined
+              repliesOverride?: boolean | undefined
+              /** 1: none. 2: to own messages. 3: to all messages. */
+              reactionsSetting?: 1 | 2 | 3 | undefined
+              reactionsOverride?: boolean | undefined
+              /** 1: off. 2: on. */
+              messageEditedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              messageDeletedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberLeftSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberAddedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberJoinedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberKickedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberBannedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberUnbannedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              memberScopeChangedSetting?: 1 | 2 | undefined
+              memberLeftOverride?: boolean | undefined
+              memberAddedOverride?: boolean | undefined
+              memberJoinedOverride?: boolean | undefined
+              memberKickedOverride?: boolean | undefined
+              memberBannedOverride?: boolean | undefined
+              memberUnbannedOverride?: boolean | undefined
+              memberScopeChangedOverride?: boolean | undefined
+            }
+          | undefined
+        oneOnOne?:
+          | {
+              /** 1: none. 2: all. 3: only with a mention. */
+              messagesSetting?: 1 | 2 | 3 | undefined
+              messagesOverride?: boolean | undefined
+              /** 1: none. 2: all. 3: only with a mention. */
+              repliesSetting?: 1 | 2 | 3 | undefined
+              repliesOverride?: boolean | undefined
+              /** 1: none. 2: to own messages. 3: to all messages. */
+              reactionsSetting?: 1 | 2 | 3 | undefined
+              reactionsOverride?: boolean | undefined
+              /** 1: off. 2: on. */
+              messageEditedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              messageDeletedSetting?: 1 | 2 | undefined
+            }
+          | undefined
+        mute?:
+          | {
+              /** 1: off. 2: on. */
+              dndPreferenceSetting?: 1 | 2 | undefined
+              dndPreferenceOverride?: boolean | undefined
+              /** The hours of each day in which notifications may arrive. */
+              schedulePreferenceSetting?:
+                | {
+                    monday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    tuesday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    wednesday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    thursday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    friday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    saturday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                    sunday?:
+                      | {
+                          /** First minute in which notifications may arrive: `HHMM`, 0 to 2359. */
+                          from?: number | undefined
+                          /** Last minute in which they may arrive. */
+                          to?: number | undefined
+                          /** Whether nothing arrives on this day. */
+                          dnd?: boolean | undefined
+                        }
+                      | undefined
+                  }
+                | undefined
+              schedulePreferenceOverride?: boolean | undefined
+              /** Whether what comes outside the hours of the schedule waits until they begin. Otherwise nobody is notified of it. */
+              holdPreferenceSetting?: boolean | undefined
+              holdPreferenceOverride?: boolean | undefined
+              /** Whether users may mute groups. */
+              mutedGroupsOverride?: boolean | undefined
+              /** Whether users may mute 1:1 conversations. */
+              mutedOneOnOnesOverride?: boolean | undefined
+            }
+          | undefined
+        call?:
+          | {
+              /** 1: off. 2: on. */
+              initiatedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              ongoingSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              cancelledSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              busySetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              rejectedSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              unansweredSetting?: 1 | 2 | undefined
+              /** 1: off. 2: on. */
+              endedSetting?: 1 | 2 | undefined
+              initiatedOverride?: boolean | undefined
+              ongoingOverride?: boolean | undefined
+              cancelledOverride?: boolean | undefined
+              busyOverride?: boolean | undefined
+              rejectedOverride?: boolean | undefined
+              unansweredOverride?: boolean | undefined
+              endedOverride?: boolean | undefined
+            }
+          | undefined
+        email?:
+          | {
+              /** Whether only unread messages count. */
+              notifyForUnreadOnly?: boolean | undefined
+              intervalInSeconds?: number | undefined
+              maxPerDay?: number | undefined
+              maxPerDayPerConversation?: number | undefined
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+            }
+          | undefined
+        sms?:
+          | {
+              /** Whether only unread messages count. */
+              notifyForUnreadOnly?: boolean | undefined
+              intervalInSeconds?: number | undefined
+              maxPerDay?: number | undefined
+              maxPerDayPerConversation?: number | undefined
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+            }
+          | undefined
+        push?:
+          | {
+              /** Whether the message goes along. */
+              includeMessageObjectSetting?: boolean | undefined
+              includeSenderMetadataSetting?: boolean | undefined
+              includeReceiverMetadataSetting?: boolean | undefined
+              includeMessageMetadataSetting?: boolean | undefined
+              /** Whether a text is shortened if it exceeds 4 KB. */
+              trimTextFieldSetting?: boolean | undefined
+              /** Whether the number of unread messages goes along, for the badge of the app. */
+              unreadMessageCountSetting?: boolean | undefined
+              /** Goes along as `custom`. */
+              customJson?: Record<string, unknown> | undefined
+            }
+          | undefined
+        /** Whether a mention passes do not disturb, muted conversations and the schedule. */
+        bypassPreferencesForMentions?: boolean | undefined
+      }
+    | undefined
+  sound?:
+    | {
+        /** Name of a file that is bundled with the client app. */
+        chat?: string | undefined
+        /** Name of a file that is bundled with the client app. */
+        call?: string | undefined
+      }
+    | undefined
+  templates?:
+    | {
+        /** 1: default templates for all. 2: privacy templates for all. 3: default templates, but users can choose the others. */
+        usePrivacyTemplate?: 1 | 2 | 3 | undefined
+        textMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        textMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        mediaMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body_image?: string | undefined
+              body_audio?: string | undefined
+              body_video?: string | undefined
+              body_file?: string | undefined
+            }
+          | undefined
+        mediaMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body_image?: string | undefined
+              body_audio?: string | undefined
+              body_video?: string | undefined
+              body_file?: string | undefined
+            }
+          | undefined
+        customMessageTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+              body_fallback?: string | undefined
+            }
+          | undefined
+        customMessageTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+              body_fallback?: string | undefined
+            }
+          | undefined
+        interactiveFormTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveFormTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCardTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCardTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveSchedulerTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveSchedulerTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCustomTemplateDefault?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        interactiveCustomTemplatePrivacy?:
+          | {
+              titleOneOnOne?: string | undefined
+              titleGroup?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+        emailSubjectTemplateDefault?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        emailSubjectTemplatePrivacy?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        smsContentTemplateDefault?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        smsContentTemplatePrivacy?:
+          | {
+              oneOnOne?: string | undefined
+              group?: string | undefined
+            }
+          | undefined
+        /** One push after quiet hours. `{{messages.length}}` is how many messages came. */
+        heldMessagesTemplate?:
+          | {
+              title?: string | undefined
+              body?: string | undefined
+            }
+          | undefined
+      }
+    | undefined
+  emailDesign?:
+    | {
+        /** Your product's name. Empty: the sender's name. */
+        appName?: string | undefined
+        /** Logo above the messages, shown 32 pixels high. Empty: the name as text. */
+        logoUrl?: string | undefined
+        /** Color of the button, as `#rrggbb`. */
+        accentColor?: string | undefined
+        /** Where the button leads: a page of yours. `{{conversationId}}`, `{{type}}` (`user` or `group`), `{{id}}` (UID or GUID) and `{{messageId}}` are filled in. Empty: no button. */
+        openUrl?: string | undefined
+        /** Language of the texts around messages, and of dates. */
+        language?: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'ja' | 'ar' | undefined
+        /** Text at the end, such as your postal address. */
+        footer?: string | undefined
+      }
+    | undefined
+}
+
+export type ListNotificationLogsAnswer = {
+  data: NotificationLog[]
+  meta: {
+    previous?: NotificationLogCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: NotificationLogCursor
+  }
+}
+
+export type ListNotificationLogsQuery = {
+  /** Only notifications to this user. */
+  uid?: string | undefined
+  /** Only about this message. */
+  messageId?: number | undefined
+  /** Only about this reaction. */
+  reactionId?: number | undefined
+  /** Only messages sent at this time or later. */
+  from?: number | undefined
+  /** Only messages sent at this time or before. */
+  to?: number | undefined
+  messageCategory?: 'message' | 'interactive' | 'custom' | 'action' | 'call' | undefined
+  /** Type of the message, such as `text`. */
+  messageType?: string | undefined
+  /** What happened. */
+  trigger?:
+    | 'after_message'
+    | 'message_edited'
+    | 'message_deleted'
+    | 'message_reaction_added'
+    | 'initiated'
+    | 'rejected'
+    | 'cancelled'
+    | 'unanswered'
+    | 'after_group_joined'
+    | 'after_group_left'
+    | 'after_group_members_added'
+    | 'after_group_members_kicked'
+    | 'after_group_members_banned'
+    | 'after_group_members_unbanned'
+    | 'after_scope_changed'
+    | undefined
+  /** Only messages of this sender. */
+  sender?: string | undefined
+  /** Only messages to this user or group. */
+  receiver?: string | undefined
+  /** Only reactions of this user. */
+  reactionSender?: string | undefined
+  /** Only about reactions, to this user. */
+  reactionReceiver?: string | undefined
+  /** Only messages in groups, to this member. */
+  member?: string | undefined
+  receiverType?: 'user' | 'group' | undefined
+  channel?: 'push' | 'email' | 'sms' | undefined
+  provider?: 'fcm' | 'apns' | 'web_push' | 'custom' | 'sendgrid' | 'smtp' | 'twilio' | undefined
+  /** False: the user was not notified; `reason` says why. */
+  notificationTriggered?: boolean | undefined
+  reason?:
+    | 'MESSAGES_PREFERENCE'
+    | 'REPLIES_PREFERENCE'
+    | 'MESSAGE_ACTIONS_PREFERENCE'
+    | 'REACTIONS_PREFERENCE'
+    | 'GROUP_ACTIONS_PREFERENCE'
+    | 'DND_PREFERENCE'
+    | 'MUTE_PREFERENCE'
+    | 'SCHEDULE_PREFERENCE'
+    | 'CALL_PREFERENCE'
+    | 'QUOTA_PREFERENCE'
+    | 'MISSING_EMAIL'
+    | 'MISSING_PHNO'
+    | 'INVALID_PUSH_PROVIDER_ID'
+    | 'TIMED_OUT'
+    | 'NOT_FOUND'
+    | 'TWILIO_CREATE_ERROR'
+    | 'OWN_ACTION'
+    | 'NO_ACCESS'
+    | 'MODERATION'
+    | 'BLOCKED_SENDER'
+    | 'ALREADY_READ'
+    | 'NO_PUSH_TOKEN'
+    | 'NO_PROVIDER'
+    | 'SUPPRESSED_ADDRESS'
+    | undefined
+  /** Whether the provider accepted it. */
+  success?: boolean | undefined
+  /** With `logId`: entries after it in the list, which are older, or before it. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the `_id` of an entry. */
+  logId?: string | undefined
+}
+
+export type UpdateNotificationLogSettingsBody = {
+  /** True starts seven days of logging, also if it was on. False stops it. */
+  enabled: boolean
+}
+
+export type ExplainNotificationQuery = {
+  /** UID of the user. */
+  uid: string
+  /** Id of the message. */
+  messageId: string
 }
 
 export type GetStatsQuery = {
@@ -6623,6 +9085,39 @@ export class UsersMethods {
       options,
     )
   }
+
+  /** Import users. */
+  async import(
+    body: ImportUsersBody,
+    options?: CallOptions,
+  ): Promise<Record<string, UserImportOutcome>> {
+    return this.#transport.data({ method: 'POST', path: '/v3/data_import/users', body }, options)
+  }
+}
+
+/** `client.erasures` */
+export class ErasuresMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Erase a user. */
+  async create(uid: string, body: CreateErasureBody, options?: CallOptions): Promise<Erasure> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/erasure`, body },
+      options,
+    )
+  }
+
+  /** Get a user's erasure with its receipt. */
+  async get(uid: string, options?: CallOptions): Promise<Erasure> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/erasure` },
+      options,
+    )
+  }
 }
 
 /** `client.authTokens` */
@@ -6926,6 +9421,14 @@ export class GroupsMethods {
       options,
     )
   }
+
+  /** Import groups. */
+  async import(
+    body: ImportGroupsBody,
+    options?: CallOptions,
+  ): Promise<Record<string, GroupImportOutcome>> {
+    return this.#transport.data({ method: 'POST', path: '/v3/data_import/groups', body }, options)
+  }
 }
 
 /** `client.groupMembers` */
@@ -6988,6 +9491,14 @@ export class GroupMembersMethods {
       { method: 'DELETE', path: `/v3/groups/${segment(guid)}/members/${segment(uid)}` },
       options,
     )
+  }
+
+  /** Import members of groups. */
+  async import(
+    body: ImportMembersBody,
+    options?: CallOptions,
+  ): Promise<Record<string, MemberImportOutcome>> {
+    return this.#transport.data({ method: 'POST', path: '/v3/data_import/members', body }, options)
   }
 }
 
@@ -7354,6 +9865,14 @@ export class MessagesMethods {
     options?: CallOptions,
   ): AsyncGenerator<Receipt, void, undefined> {
     return everyFollowing((page) => this.listReceipts(id, { ...query, ...page }, options))
+  }
+
+  /** Import messages. */
+  async import(
+    body: ImportMessagesBody,
+    options?: CallOptions,
+  ): Promise<Record<string, MessageImportOutcome>> {
+    return this.#transport.data({ method: 'POST', path: '/v3/data_import/messages', body }, options)
   }
 }
 
@@ -7945,6 +10464,427 @@ export class ModelProvidersMethods {
   }
 }
 
+/** `client.agents` */
+export class AgentsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create an agent. */
+  async create(body: CreateAgentBody, options?: CallOptions): Promise<Agent> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/agents', body },
+      options,
+    )
+  }
+
+  /** List agents, newest first. */
+  async list(query?: ListAgentsQuery, options?: CallOptions): Promise<ListAgentsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/agents', query },
+      options,
+    )
+  }
+
+  /** List agents, newest first (iterates over all pages). */
+  all(query?: ListAgentsQuery, options?: CallOptions): AsyncGenerator<Agent, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get an agent. */
+  async get(uid: string, options?: CallOptions): Promise<Agent> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}` },
+      options,
+    )
+  }
+
+  /** Change an agent. */
+  async update(uid: string, body: UpdateAgentBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}`, body },
+      options,
+    )
+  }
+
+  /** Delete an agent. */
+  async delete(uid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}` },
+      options,
+    )
+  }
+
+  /** Attach MCP servers. */
+  async addMcpServers(
+    uid: string,
+    body: AddAgentMcpServersBody,
+    options?: CallOptions,
+  ): Promise<Agent> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/mcp/add`, body },
+      options,
+    )
+  }
+}
+
+/** `client.externalAgents` */
+export class ExternalAgentsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Add an agent that runs elsewhere. */
+  async create(body: CreateExternalAgentBody, options?: CallOptions): Promise<ExternalAgent> {
+    return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/agents', body }, options)
+  }
+
+  /** List agents that run elsewhere, newest first. */
+  async list(options?: CallOptions): Promise<ExternalAgent[]> {
+    return this.#transport.data({ method: 'GET', path: '/v3/ai-agents/agents' }, options)
+  }
+
+  /** Change an agent that runs elsewhere. */
+  async update(
+    id: string,
+    body: UpdateExternalAgentBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/ai-agents/agents/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete an agent that runs elsewhere. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agents/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.agentRuns` */
+export class AgentRunsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List runs of agents, newest first. */
+  async list(query?: ListAgentRunsQuery, options?: CallOptions): Promise<ListAgentRunsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/ai-agents/runs', query }, options)
+  }
+
+  /** List runs of agents, newest first (iterates over all pages). */
+  all(
+    query?: ListAgentRunsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<AgentRun, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'before')
+  }
+
+  /** Get a run with its steps. */
+  async get(runId: string, options?: CallOptions): Promise<AgentRunDetails> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/runs/${segment(runId)}` },
+      options,
+    )
+  }
+
+  /** Cancel a run. */
+  async cancel(runId: string, options?: CallOptions): Promise<AgentRun> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/cancel` },
+      options,
+    )
+  }
+
+  /** Retry a run that failed or was cancelled. */
+  async retry(runId: string, options?: CallOptions): Promise<AgentRun> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/retry` },
+      options,
+    )
+  }
+}
+
+/** `client.agentBudgets` */
+export class AgentBudgetsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get what agents may spend, and what they have spent. */
+  async get(options?: CallOptions): Promise<AgentBudgets> {
+    return this.#transport.data({ method: 'GET', path: '/v3/ai-agents/budgets' }, options)
+  }
+
+  /** Limit what agents may spend. */
+  async update(body: UpdateAgentBudgetsBody, options?: CallOptions): Promise<AgentBudgets> {
+    return this.#transport.data({ method: 'PUT', path: '/v3/ai-agents/budgets', body }, options)
+  }
+}
+
+/** `client.apiTools` */
+export class ApiToolsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create an API tool. */
+  async create(body: CreateApiToolBody, options?: CallOptions): Promise<ApiTool> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/api-tools', body },
+      options,
+    )
+  }
+
+  /** List API tools, newest first. */
+  async list(query?: ListApiToolsQuery, options?: CallOptions): Promise<ListApiToolsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/api-tools', query },
+      options,
+    )
+  }
+
+  /** List API tools, newest first (iterates over all pages). */
+  all(query?: ListApiToolsQuery, options?: CallOptions): AsyncGenerator<ApiTool, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get an API tool. */
+  async get(id: string, options?: CallOptions): Promise<ApiTool> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/agent-builder/api-tools/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change an API tool. */
+  async update(id: string, body: UpdateApiToolBody, options?: CallOptions): Promise<ApiTool> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/ai-agents/agent-builder/api-tools/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete an API tool. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/api-tools/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.frontendActions` */
+export class FrontendActionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a frontend action. */
+  async create(body: CreateFrontendActionBody, options?: CallOptions): Promise<FrontendAction> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/frontend-actions', body },
+      options,
+    )
+  }
+
+  /** List frontend actions, newest first. */
+  async list(
+    query?: ListFrontendActionsQuery,
+    options?: CallOptions,
+  ): Promise<ListFrontendActionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/frontend-actions', query },
+      options,
+    )
+  }
+
+  /** List frontend actions, newest first (iterates over all pages). */
+  all(
+    query?: ListFrontendActionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<FrontendAction, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get a frontend action. */
+  async get(id: string, options?: CallOptions): Promise<FrontendAction> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/agent-builder/frontend-actions/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change a frontend action. */
+  async update(
+    id: string,
+    body: UpdateFrontendActionBody,
+    options?: CallOptions,
+  ): Promise<FrontendAction> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/v3/ai-agents/agent-builder/frontend-actions/${segment(id)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Delete a frontend action. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/frontend-actions/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.mcpServers` */
+export class McpServersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Add an MCP server. */
+  async create(body: CreateMcpServerBody, options?: CallOptions): Promise<McpServer> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/mcp-servers', body },
+      options,
+    )
+  }
+
+  /** List MCP servers, newest first. */
+  async list(query?: ListMcpServersQuery, options?: CallOptions): Promise<ListMcpServersAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/mcp-servers', query },
+      options,
+    )
+  }
+
+  /** List MCP servers, newest first (iterates over all pages). */
+  all(
+    query?: ListMcpServersQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<McpServer, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get an MCP server. */
+  async get(id: string, options?: CallOptions): Promise<McpServer> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/agent-builder/mcp-servers/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change an MCP server. */
+  async update(id: string, body: UpdateMcpServerBody, options?: CallOptions): Promise<McpServer> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/ai-agents/agent-builder/mcp-servers/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete an MCP server. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/mcp-servers/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.agentVariables` */
+export class AgentVariablesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a variable. */
+  async create(body: CreateAgentVariableBody, options?: CallOptions): Promise<AgentVariable> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/agents/variables/custom', body },
+      options,
+    )
+  }
+
+  /** List variables, newest first. */
+  async list(options?: CallOptions): Promise<AgentVariable[]> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/agents/variables/custom' },
+      options,
+    )
+  }
+}
+
+/** `client.agentTools` */
+export class AgentToolsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a tool. */
+  async create(body: CreateAgentToolBody, options?: CallOptions): Promise<AgentTool> {
+    return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/tools', body }, options)
+  }
+
+  /** List tools, newest first. */
+  async list(options?: CallOptions): Promise<AgentTool[]> {
+    return this.#transport.data({ method: 'GET', path: '/v3/ai-agents/tools' }, options)
+  }
+
+  /** Get a tool. */
+  async get(name: string, options?: CallOptions): Promise<AgentTool> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/tools/${segment(name)}` },
+      options,
+    )
+  }
+
+  /** Replace a tool. */
+  async replace(
+    name: string,
+    body: ReplaceAgentToolBody,
+    options?: CallOptions,
+  ): Promise<AgentTool> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/ai-agents/tools/${segment(name)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a tool. */
+  async delete(name: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/tools/${segment(name)}` },
+      options,
+    )
+  }
+}
+
 /** `client.threads` */
 export class ThreadsMethods {
   readonly #transport: Transport
@@ -8021,6 +10961,111 @@ export class ThreadsMethods {
   }
 }
 
+/** `client.calls` */
+export class CallsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List calls (one page). */
+  async list(query?: ListCallsQuery, options?: CallOptions): Promise<Page<CallRecord>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/calls', query }, options)
+  }
+
+  /** List calls (iterates over all pages). */
+  all(
+    query?: Omit<ListCallsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<CallRecord, void, undefined> {
+    return everyRecord((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Call a user or a group. */
+  async start(body: StartCallBody, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data({ method: 'POST', path: '/v3/calls', body }, options)
+  }
+
+  /** Get a call. */
+  async get(sessionId: string, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data({ method: 'GET', path: `/v3/calls/${segment(sessionId)}` }, options)
+  }
+
+  /** Delete the record of a call. */
+  async delete(sessionId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/calls/${segment(sessionId)}` },
+      options,
+    )
+  }
+
+  /** List the transcriptions of a call (one page). */
+  async listTranscriptions(
+    sessionId: string,
+    query?: ListCallTranscriptionsQuery,
+    options?: CallOptions,
+  ): Promise<Page<Transcription>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/calls/${segment(sessionId)}/transcriptions`, query },
+      options,
+    )
+  }
+
+  /** List the transcriptions of a call (iterates over all pages). */
+  allTranscriptions(
+    sessionId: string,
+    query?: Omit<ListCallTranscriptionsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Transcription, void, undefined> {
+    return everyRecord((page) => this.listTranscriptions(sessionId, { ...query, ...page }, options))
+  }
+
+  /** Answer or join a call. */
+  async join(sessionId: string, body?: JoinCallBody, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/join`, body },
+      options,
+    )
+  }
+
+  /** Leave a call. */
+  async leave(sessionId: string, body?: LeaveCallBody, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/leave`, body },
+      options,
+    )
+  }
+
+  /** Reject a call. */
+  async reject(
+    sessionId: string,
+    body?: RejectCallBody,
+    options?: CallOptions,
+  ): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/reject`, body },
+      options,
+    )
+  }
+
+  /** Hang up before anybody answers. */
+  async cancel(sessionId: string, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/cancel` },
+      options,
+    )
+  }
+
+  /** End a call for everyone. */
+  async end(sessionId: string, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/end` },
+      options,
+    )
+  }
+}
+
 /** `client.files` */
 export class FilesMethods {
   readonly #transport: Transport
@@ -8053,6 +11098,161 @@ export class FilesMethods {
   async complete(id: string, options?: CallOptions): Promise<StoredFile> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/files/${segment(id)}/complete` },
+      options,
+    )
+  }
+}
+
+/** `client.imports` */
+export class ImportsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create an import. */
+  async create(body: CreateImportBody, options?: CallOptions): Promise<Import> {
+    return this.#transport.data({ method: 'POST', path: '/v3/imports', body }, options)
+  }
+
+  /** List imports. */
+  async list(query?: ListImportsQuery, options?: CallOptions): Promise<ListImportsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/imports', query }, options)
+  }
+
+  /** Upload a part of an import. */
+  async uploadPart(
+    importId: string,
+    part: string,
+    body: UploadImportPartBody,
+    options?: CallOptions,
+  ): Promise<Import> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/imports/${segment(importId)}/parts/${segment(part)}`, body },
+      options,
+    )
+  }
+
+  /** Start an import. */
+  async start(importId: string, body: StartImportBody, options?: CallOptions): Promise<Import> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/imports/${segment(importId)}/start`, body },
+      options,
+    )
+  }
+
+  /** Pause an import. */
+  async pause(importId: string, options?: CallOptions): Promise<Import> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/imports/${segment(importId)}/pause` },
+      options,
+    )
+  }
+
+  /** Resume an import. */
+  async resume(importId: string, options?: CallOptions): Promise<Import> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/imports/${segment(importId)}/resume` },
+      options,
+    )
+  }
+
+  /** Cancel an import. */
+  async cancel(importId: string, options?: CallOptions): Promise<Import> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/imports/${segment(importId)}/cancel` },
+      options,
+    )
+  }
+
+  /** Delete an import. */
+  async delete(importId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/imports/${segment(importId)}` },
+      options,
+    )
+  }
+
+  /** Get an import. */
+  async get(importId: string, options?: CallOptions): Promise<Import> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/imports/${segment(importId)}` },
+      options,
+    )
+  }
+
+  /** List the lines that an import refused. */
+  async listProblems(
+    importId: string,
+    query?: ListImportProblemsQuery,
+    options?: CallOptions,
+  ): Promise<ImportProblem[]> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/imports/${segment(importId)}/problems`, query },
+      options,
+    )
+  }
+
+  /** List the conversations of an import. */
+  async listConversations(
+    importId: string,
+    query?: ListImportConversationsQuery,
+    options?: CallOptions,
+  ): Promise<ImportedConversation[]> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/imports/${segment(importId)}/conversations`, query },
+      options,
+    )
+  }
+}
+
+/** `client.exports` */
+export class ExportsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Export the app, a user or a conversation. */
+  async create(body: CreateExportBody, options?: CallOptions): Promise<Export> {
+    return this.#transport.data({ method: 'POST', path: '/v3/exports', body }, options)
+  }
+
+  /** List exports. */
+  async list(query?: ListExportsQuery, options?: CallOptions): Promise<ListExportsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/exports', query }, options)
+  }
+
+  /** Get an export. */
+  async get(exportId: string, options?: CallOptions): Promise<Export> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/exports/${segment(exportId)}` },
+      options,
+    )
+  }
+
+  /** Delete an export. */
+  async delete(exportId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/exports/${segment(exportId)}` },
+      options,
+    )
+  }
+
+  /** Download a part of an export. */
+  async getPart(exportId: string, part: string, options?: CallOptions): Promise<ExportPart> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/exports/${segment(exportId)}/parts/${segment(part)}` },
+      options,
+    )
+  }
+
+  /** Cancel an export. */
+  async cancel(exportId: string, options?: CallOptions): Promise<Export> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/exports/${segment(exportId)}/cancel` },
       options,
     )
   }
@@ -8546,6 +11746,17 @@ export class NotificationSettingsMethods {
       options,
     )
   }
+
+  /** Preview an email with other settings. */
+  async preview(
+    body: PreviewNotificationSettingsBody,
+    options?: CallOptions,
+  ): Promise<EmailPreview> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/v1/settings/preview', body },
+      options,
+    )
+  }
 }
 
 /** `client.notificationPreferences` */
@@ -8740,6 +11951,23 @@ export class PushTokensMethods {
   }
 }
 
+/** `client.webPushKeys` */
+export class WebPushKeysMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the key that browsers subscribe with. */
+  async get(options?: CallOptions): Promise<WebPushKey> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/web_push/key' },
+      options,
+    )
+  }
+}
+
 /** `client.pushProviders` */
 export class PushProvidersMethods {
   readonly #transport: Transport
@@ -8791,6 +12019,22 @@ export class PushProvidersMethods {
     )
   }
 
+  /** Send a test notification through an FCM provider. */
+  async testFcm(
+    providerId: string,
+    body: TestFcmProviderBody,
+    options?: CallOptions,
+  ): Promise<TestOutcomes> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/notifications/push/v1/providers/fcm/test/${segment(providerId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
   /** List APNs providers. */
   async listApns(options?: CallOptions): Promise<ListApnsProvidersAnswer> {
     return this.#transport.data(
@@ -8833,6 +12077,95 @@ export class PushProvidersMethods {
         method: 'PUT',
         path: `/v3/notifications/push/v1/providers/apns/default/${segment(providerId)}`,
       },
+      options,
+    )
+  }
+
+  /** Send a test notification through an APNs provider. */
+  async testApns(
+    providerId: string,
+    body: TestApnsProviderBody,
+    options?: CallOptions,
+  ): Promise<TestOutcomes> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/notifications/push/v1/providers/apns/test/${segment(providerId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** List Web Push providers. */
+  async listWeb(options?: CallOptions): Promise<ListWebPushProvidersAnswer> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/push/v1/providers/web_push' },
+      options,
+    )
+  }
+
+  /** Add a Web Push provider. */
+  async createWeb(
+    body: CreateWebPushProviderBody,
+    options?: CallOptions,
+  ): Promise<CreateWebPushProviderAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/providers/web_push', body },
+      options,
+    )
+  }
+
+  /** Replace the Web Push provider that the body names. */
+  async updateWeb(body: UpdateWebPushProviderBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/push/v1/providers/web_push', body },
+      options,
+    )
+  }
+
+  /** Delete a Web Push provider. */
+  async deleteWeb(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/v3/notifications/push/v1/providers/web_push/${segment(providerId)}`,
+      },
+      options,
+    )
+  }
+
+  /** Make a Web Push provider the default. */
+  async setDefaultWeb(providerId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/v3/notifications/push/v1/providers/web_push/default/${segment(providerId)}`,
+      },
+      options,
+    )
+  }
+
+  /** Send a test notification through a Web Push provider. */
+  async testWeb(
+    providerId: string,
+    body: TestWebPushProviderBody,
+    options?: CallOptions,
+  ): Promise<TestOutcomes> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/notifications/push/v1/providers/web_push/test/${segment(providerId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Send a test notification through the custom push provider. */
+  async testCustom(body: TestCustomPushProviderBody, options?: CallOptions): Promise<TestOutcomes> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/push/v1/providers/custom/test', body },
       options,
     )
   }
@@ -8959,6 +12292,14 @@ export class SmsProvidersMethods {
       options,
     )
   }
+
+  /** Send a test SMS to a user. */
+  async test(body: TestSmsProviderBody, options?: CallOptions): Promise<MailTestOutcome> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/sms/v1/providers/test', body },
+      options,
+    )
+  }
 }
 
 /** `client.emailProviders` */
@@ -9007,6 +12348,38 @@ export class EmailProvidersMethods {
     )
   }
 
+  /** Get the SMTP provider. */
+  async getSmtp(options?: CallOptions): Promise<SmtpProvider> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/email/v1/providers/smtp' },
+      options,
+    )
+  }
+
+  /** Store the SMTP provider. */
+  async createSmtp(body: CreateSmtpProviderBody, options?: CallOptions): Promise<SmtpProvider> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/email/v1/providers/smtp', body },
+      options,
+    )
+  }
+
+  /** Change the SMTP provider. */
+  async updateSmtp(body: UpdateSmtpProviderBody, options?: CallOptions): Promise<SmtpProvider> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/email/v1/providers/smtp', body },
+      options,
+    )
+  }
+
+  /** Delete the SMTP provider. */
+  async deleteSmtp(options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: '/v3/notifications/email/v1/providers/smtp' },
+      options,
+    )
+  }
+
   /** Get the custom email provider. */
   async getCustom(options?: CallOptions): Promise<CustomEmailProvider> {
     return this.#transport.data(
@@ -9041,6 +12414,125 @@ export class EmailProvidersMethods {
   async deleteCustom(options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: '/v3/notifications/email/v1/providers/custom' },
+      options,
+    )
+  }
+
+  /** Send a test email to a user. */
+  async test(body: TestEmailProviderBody, options?: CallOptions): Promise<MailTestOutcome> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/email/v1/providers/test', body },
+      options,
+    )
+  }
+}
+
+/** `client.suppressions` */
+export class SuppressionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Send nothing more to an address. */
+  async create(body: CreateSuppressionBody, options?: CallOptions): Promise<Suppression> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/notifications/v1/suppressions', body },
+      options,
+    )
+  }
+
+  /** List addresses that get no more emails or SMS. */
+  async list(
+    query?: ListSuppressionsQuery,
+    options?: CallOptions,
+  ): Promise<ListSuppressionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/notifications/v1/suppressions', query },
+      options,
+    )
+  }
+
+  /** List addresses that get no more emails or SMS (iterates over all pages). */
+  all(
+    query?: ListSuppressionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Suppression, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Send to an address again. */
+  async delete(suppressionId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/notifications/v1/suppressions/${segment(suppressionId)}` },
+      options,
+    )
+  }
+}
+
+/** `client.notificationLogs` */
+export class NotificationLogsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List who was notified of what, and why not, newest first. */
+  async list(
+    query?: ListNotificationLogsQuery,
+    options?: CallOptions,
+  ): Promise<ListNotificationLogsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/notifications/v1/logs', query },
+      options,
+    )
+  }
+
+  /** List who was notified of what, and why not, newest first (iterates over all pages). */
+  all(
+    query?: ListNotificationLogsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<NotificationLog, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get whether notifications are logged. */
+  async getSettings(options?: CallOptions): Promise<NotificationLogSettings> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/logs/settings' },
+      options,
+    )
+  }
+
+  /** Start or stop the log of notifications. */
+  async updateSettings(
+    body: UpdateNotificationLogSettingsBody,
+    options?: CallOptions,
+  ): Promise<NotificationLogSettings> {
+    return this.#transport.data(
+      { method: 'PUT', path: '/v3/notifications/v1/logs/settings', body },
+      options,
+    )
+  }
+}
+
+/** `client.notifications` */
+export class NotificationsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Explain why a user is notified of a message, or not. */
+  async explain(
+    query: ExplainNotificationQuery,
+    options?: CallOptions,
+  ): Promise<NotificationExplanation> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/notifications/v1/explain', query },
       options,
     )
   }
@@ -9082,6 +12574,7 @@ export class Operations {
   readonly permissions: PermissionsMethods
   readonly restrictedFeatures: RestrictedFeaturesMethods
   readonly users: UsersMethods
+  readonly erasures: ErasuresMethods
   readonly authTokens: AuthTokensMethods
   readonly bots: BotsMethods
   readonly friends: FriendsMethods
@@ -9102,8 +12595,20 @@ export class Operations {
   readonly reviewItems: ReviewItemsMethods
   readonly moderationChecks: ModerationChecksMethods
   readonly modelProviders: ModelProvidersMethods
+  readonly agents: AgentsMethods
+  readonly externalAgents: ExternalAgentsMethods
+  readonly agentRuns: AgentRunsMethods
+  readonly agentBudgets: AgentBudgetsMethods
+  readonly apiTools: ApiToolsMethods
+  readonly frontendActions: FrontendActionsMethods
+  readonly mcpServers: McpServersMethods
+  readonly agentVariables: AgentVariablesMethods
+  readonly agentTools: AgentToolsMethods
   readonly threads: ThreadsMethods
+  readonly calls: CallsMethods
   readonly files: FilesMethods
+  readonly imports: ImportsMethods
+  readonly exports: ExportsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
   readonly webhooks: WebhooksMethods
@@ -9112,9 +12617,13 @@ export class Operations {
   readonly mutedConversations: MutedConversationsMethods
   readonly contactDetails: ContactDetailsMethods
   readonly pushTokens: PushTokensMethods
+  readonly webPushKeys: WebPushKeysMethods
   readonly pushProviders: PushProvidersMethods
   readonly smsProviders: SmsProvidersMethods
   readonly emailProviders: EmailProvidersMethods
+  readonly suppressions: SuppressionsMethods
+  readonly notificationLogs: NotificationLogsMethods
+  readonly notifications: NotificationsMethods
   readonly stats: StatsMethods
 
   constructor(transport: Transport) {
@@ -9123,6 +12632,7 @@ export class Operations {
     this.permissions = new PermissionsMethods(transport)
     this.restrictedFeatures = new RestrictedFeaturesMethods(transport)
     this.users = new UsersMethods(transport)
+    this.erasures = new ErasuresMethods(transport)
     this.authTokens = new AuthTokensMethods(transport)
     this.bots = new BotsMethods(transport)
     this.friends = new FriendsMethods(transport)
@@ -9143,8 +12653,20 @@ export class Operations {
     this.reviewItems = new ReviewItemsMethods(transport)
     this.moderationChecks = new ModerationChecksMethods(transport)
     this.modelProviders = new ModelProvidersMethods(transport)
+    this.agents = new AgentsMethods(transport)
+    this.externalAgents = new ExternalAgentsMethods(transport)
+    this.agentRuns = new AgentRunsMethods(transport)
+    this.agentBudgets = new AgentBudgetsMethods(transport)
+    this.apiTools = new ApiToolsMethods(transport)
+    this.frontendActions = new FrontendActionsMethods(transport)
+    this.mcpServers = new McpServersMethods(transport)
+    this.agentVariables = new AgentVariablesMethods(transport)
+    this.agentTools = new AgentToolsMethods(transport)
     this.threads = new ThreadsMethods(transport)
+    this.calls = new CallsMethods(transport)
     this.files = new FilesMethods(transport)
+    this.imports = new ImportsMethods(transport)
+    this.exports = new ExportsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
     this.webhooks = new WebhooksMethods(transport)
@@ -9153,9 +12675,56 @@ export class Operations {
     this.mutedConversations = new MutedConversationsMethods(transport)
     this.contactDetails = new ContactDetailsMethods(transport)
     this.pushTokens = new PushTokensMethods(transport)
+    this.webPushKeys = new WebPushKeysMethods(transport)
     this.pushProviders = new PushProvidersMethods(transport)
     this.smsProviders = new SmsProvidersMethods(transport)
     this.emailProviders = new EmailProvidersMethods(transport)
+    this.suppressions = new SuppressionsMethods(transport)
+    this.notificationLogs = new NotificationLogsMethods(transport)
+    this.notifications = new NotificationsMethods(transport)
     this.stats = new StatsMethods(transport)
+  }
+}
+
+/** The areas with operations that users may call, grouped by area. */
+export class UserOperations {
+  readonly users: UsersMethods
+  readonly friends: FriendsMethods
+  readonly blockedUsers: BlockedUsersMethods
+  readonly groups: GroupsMethods
+  readonly groupMembers: GroupMembersMethods
+  readonly bannedUsers: BannedUsersMethods
+  readonly messages: MessagesMethods
+  readonly interactions: InteractionsMethods
+  readonly agentRuns: AgentRunsMethods
+  readonly threads: ThreadsMethods
+  readonly calls: CallsMethods
+  readonly files: FilesMethods
+  readonly conversations: ConversationsMethods
+  readonly notificationPreferences: NotificationPreferencesMethods
+  readonly mutedConversations: MutedConversationsMethods
+  readonly contactDetails: ContactDetailsMethods
+  readonly pushTokens: PushTokensMethods
+  readonly webPushKeys: WebPushKeysMethods
+
+  constructor(transport: Transport) {
+    this.users = new UsersMethods(transport)
+    this.friends = new FriendsMethods(transport)
+    this.blockedUsers = new BlockedUsersMethods(transport)
+    this.groups = new GroupsMethods(transport)
+    this.groupMembers = new GroupMembersMethods(transport)
+    this.bannedUsers = new BannedUsersMethods(transport)
+    this.messages = new MessagesMethods(transport)
+    this.interactions = new InteractionsMethods(transport)
+    this.agentRuns = new AgentRunsMethods(transport)
+    this.threads = new ThreadsMethods(transport)
+    this.calls = new CallsMethods(transport)
+    this.files = new FilesMethods(transport)
+    this.conversations = new ConversationsMethods(transport)
+    this.notificationPreferences = new NotificationPreferencesMethods(transport)
+    this.mutedConversations = new MutedConversationsMethods(transport)
+    this.contactDetails = new ContactDetailsMethods(transport)
+    this.pushTokens = new PushTokensMethods(transport)
+    this.webPushKeys = new WebPushKeysMethods(transport)
   }
 }

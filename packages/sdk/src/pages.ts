@@ -27,14 +27,15 @@ export async function* everyRecord<T>(
 
 /** The same for lists whose pages say how to get the next one: query parameters, or the value of a single one. */
 export async function* everyFollowing<T>(
-  read: (params: object) => Promise<{ data: T[]; meta: { next?: object | number } }>,
+  read: (params: object) => Promise<{ data: T[]; meta: { next?: object | number | string } }>,
   field = '',
 ): AsyncGenerator<T, void, undefined> {
   let params: object | undefined = {}
   while (params) {
     const { data, meta }: Awaited<ReturnType<typeof read>> = await read(params)
     yield* data
-    params = typeof meta.next === 'number' ? { [field]: meta.next } : meta.next
+    const { next } = meta
+    params = next === undefined || typeof next === 'object' ? next : { [field]: next }
   }
 }
 

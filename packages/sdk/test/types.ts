@@ -106,6 +106,11 @@ export function shownMessages(message: Message, conversation: Conversation): unk
   if (message.category === 'interactive') {
     return message.type === 'form' ? (message.data.interactiveData?.formFields ?? []) : []
   }
+  if (message.category === 'call') {
+    const { by, on } = message.data.entities
+    return [by.entity.name, on.entity.sessionId, message.data.action === 'cancelled']
+  }
+  if (message.category === 'agentic') return [message.data.text ?? '', message.data.runId]
   if (message.type === 'groupMember') {
     const { by, on, for: group } = message.data.entities
     return [by.entity.name, on.entity.uid, group.entity.guid]
@@ -114,7 +119,7 @@ export function shownMessages(message: Message, conversation: Conversation): unk
   const changed: string = message.data.entities.on.entity.id
   const unread: number = conversation.unreadMessageCount + conversation.unreadMentionsCount
   // @ts-expect-error: no such category
-  return [action, changed, unread, message.category === 'call']
+  return [action, changed, unread, message.category === 'poll']
 }
 
 export function events(event: LoggedEvent): string | undefined {

@@ -59,7 +59,7 @@ export async function push(_env: EnginesEnv, report: Report): Promise<Figure[]> 
   }
 }
 
-async function urlOf(provider: ChildProcess): Promise<string> {
+export async function urlOf(provider: ChildProcess): Promise<string> {
   const [{ port }] = (await once(provider, 'message')) as [{ port: number }]
   return `https://127.0.0.1:${port}`
 }
@@ -70,13 +70,13 @@ const APNS_PAYLOAD = {
 }
 
 /** A request as Apple gets it, with nothing around it. */
-function bare(session: ClientHttp2Session): Promise<void> {
+export function bare(session: ClientHttp2Session, payload: object = APNS_PAYLOAD): Promise<void> {
   const stream = session.request({
     ...{ ':method': 'POST', ':path': `/3/device/${'ab'.repeat(32)}`, 'apns-topic': 'org.example' },
     ...{ 'apns-push-type': 'alert', 'apns-priority': '10', authorization: `bearer ${TOKEN}` },
   })
   stream.resume()
-  stream.end(JSON.stringify(APNS_PAYLOAD))
+  stream.end(JSON.stringify(payload))
   return new Promise((resolve, reject) => {
     stream.once('error', reject)
     stream.once('close', resolve)

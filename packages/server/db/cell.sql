@@ -14,6 +14,90 @@ begin
   perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
 end $$;
 
+CREATE SEQUENCE public.conversation_nos
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.conversations (
+    app_no integer NOT NULL,
+    no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    one text NOT NULL COLLATE pg_catalog."C",
+    other text NOT NULL COLLATE pg_catalog."C",
+    last_id bigint DEFAULT 0 NOT NULL,
+    shown_id bigint DEFAULT 0 NOT NULL,
+    shown_sender text COLLATE pg_catalog."C",
+    shown_data text,
+    shown_muid text,
+    delivered_at timestamp with time zone,
+    read_at timestamp with time zone,
+    created_second bigint,
+    updated_second bigint DEFAULT 0 NOT NULL,
+    updated_before bigint DEFAULT 0 NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL,
+    removed bigint DEFAULT 0 NOT NULL,
+    counted bigint DEFAULT 0 NOT NULL,
+    hidden integer DEFAULT 0 NOT NULL,
+    purged_id bigint DEFAULT 0 NOT NULL,
+    purged_counted bigint DEFAULT 0 NOT NULL,
+    purging boolean DEFAULT false NOT NULL,
+    blocked_one boolean DEFAULT false NOT NULL,
+    blocked_other boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE FUNCTION public.add_imported_marks(h public.conversations, p_items jsonb, p_ids bigint[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into marks (app_no, conversation, uid, kind, upto_id, at)
+  select h.app_no, h.no, uid, kind, id, to_timestamp(at)
+  from (
+    select s.uid, k.kind, p_ids[o.nth] as id, k.at,
+      lead(k.at) over (partition by s.uid, k.kind order by p_ids[o.nth]) as next_at
+    from jsonb_array_elements(p_items) with ordinality o (i, nth)
+      cross join lateral (values ('delivered', (o.i ->> 'delivered')::float8), ('read', (o.i ->> 'read')::float8)) k (kind, at)
+      cross join lateral (select case when o.i ->> 'sender' = h.one then h.other else h.one end) s (uid)
+    where p_ids[o.nth] is not null and k.at is not null and h.one <> h.other and s.uid <> 'app_system'
+  ) given
+  where next_at is distinct from at
+  on conflict do nothing
+$$;
+
+CREATE FUNCTION public.add_imported_muids(p_app_no integer, p_items jsonb, p_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_expected int;
+  v_inserted int;
+begin
+  with given as (
+    select o.i ->> 'muid' as muid, o.i ->> 'sender' as sender, (o.i ->> 'id')::bigint as old, p_ids[o.nth] as id
+    from jsonb_array_elements(p_items) with ordinality o (i, nth) where p_ids[o.nth] is not null
+  ), wanted as (
+    select '' as sender, 'muid:' || muid as muid, id from given where muid is not null
+    union all select sender, muid, id from given where muid is not null
+    union all select '', 'id:' || old, id from given where muid is null and old <> id
+  ), moved as (
+    -- For replies that name the id.
+    insert into muids (app_no, sender, muid, target, message_id)
+    select p_app_no, '', 'id:' || old, '', id from given where muid is not null and old <> id order by old
+    on conflict do nothing
+  ), added as (
+    insert into muids (app_no, sender, muid, target, message_id)
+    select p_app_no, sender, muid, '', id from wanted order by sender, muid
+    on conflict do nothing
+    returning 1
+  )
+  select (select count(*) from wanted), (select count(*) from added) into v_expected, v_inserted;
+  if v_inserted < v_expected then
+    -- Another transaction was faster. The next try finds its messages.
+    raise exception using errcode = 'serialization_failure', message = 'a muid was used at the same time';
+  end if;
+end $$;
+
 CREATE TABLE public.inbox (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -61,7 +145,8 @@ CREATE FUNCTION public.add_mentions(p_app_no integer, p_id bigint, p_uids text[]
     AS $$
 begin
   return query insert into mentions (app_no, uid, conversation, message_id, parent_id, counts)
-  select p_app_no, mentioned, m.conversation, m.id, m.parent_id, mentioned <> m.sender
+  select p_app_no, mentioned, m.conversation, m.id, m.parent_id,
+    mentioned <> m.sender and not m.silent
   from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing
@@ -107,40 +192,6 @@ begin
   perform announce_reaction('message.reaction.added', h, r);
 end $$;
 
-CREATE SEQUENCE public.conversation_nos
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-CREATE TABLE public.conversations (
-    app_no integer NOT NULL,
-    no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
-    kind text NOT NULL COLLATE pg_catalog."C",
-    one text NOT NULL COLLATE pg_catalog."C",
-    other text NOT NULL COLLATE pg_catalog."C",
-    last_id bigint DEFAULT 0 NOT NULL,
-    shown_id bigint DEFAULT 0 NOT NULL,
-    shown_sender text COLLATE pg_catalog."C",
-    shown_data text,
-    shown_muid text,
-    delivered_at timestamp with time zone,
-    read_at timestamp with time zone,
-    created_second bigint,
-    updated_second bigint DEFAULT 0 NOT NULL,
-    updated_before bigint DEFAULT 0 NOT NULL,
-    stored bigint DEFAULT 0 NOT NULL,
-    removed bigint DEFAULT 0 NOT NULL,
-    counted bigint DEFAULT 0 NOT NULL,
-    hidden integer DEFAULT 0 NOT NULL,
-    purged_id bigint DEFAULT 0 NOT NULL,
-    purging boolean DEFAULT false NOT NULL,
-    blocked_one boolean DEFAULT false NOT NULL,
-    blocked_other boolean DEFAULT false NOT NULL
-)
-WITH (fillfactor='50');
-
 CREATE TABLE public.messages (
     app_no integer NOT NULL,
     id bigint NOT NULL,
@@ -164,7 +215,8 @@ CREATE TABLE public.messages (
     pinned_at timestamp with time zone,
     pinned_by text,
     reacted boolean DEFAULT false NOT NULL,
-    saved boolean DEFAULT false NOT NULL
+    saved boolean DEFAULT false NOT NULL,
+    silent boolean DEFAULT false NOT NULL
 );
 
 CREATE FUNCTION public.add_reply(h public.conversations, p_sender text, m public.messages, p_id bigint) RETURNS void
@@ -368,6 +420,30 @@ begin
   return message_record(m, h);
 end $$;
 
+CREATE FUNCTION public.append_call(p_app_no integer, p_conversation bigint, p_by text, p_type text, p_action text, p_call jsonb, p_moves boolean) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  m messages;
+  v_kind text := p_call ->> 'receiverType';
+  v_by jsonb := entity_record(p_app_no, 'user', p_by);
+  v_for jsonb := entity_record(p_app_no, v_kind, p_call ->> 'callReceiver');
+  v_on jsonb := jsonb_build_object('entity', p_call, 'entityType', 'call');
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves, null, null, null);
+  m := insert_message(h, p_by, 'call', p_type, jsonb_build_object('action', p_action, 'entities', jsonb_build_object(
+      'by', jsonb_build_object('entity', small_record(v_by), 'entityType', 'user'),
+      'on', v_on,
+      'for', jsonb_build_object('entity', small_record(v_for), 'entityType', v_kind))),
+    '{}', null, null, null, p_moves, p_moves);
+  return jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
+    'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
+    'on', v_on,
+    'for', jsonb_build_object('entity', v_for, 'entityType', v_kind)));
+end $$;
+
 CREATE FUNCTION public.append_member_action(p_app_no integer, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
@@ -469,6 +545,10 @@ CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[
   ) attachments
 $_$;
 
+CREATE FUNCTION public.batch_members() RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN 30;
+
 CREATE FUNCTION public.break_log(p_break_no bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -495,6 +575,8 @@ begin
   update usage_progress g set position = b.last from log_breaks b
   where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
   update receipt_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update notifier_progress g set position = b.last from log_breaks b
   where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
 
   for v_sequence in
@@ -580,6 +662,21 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.check_group_ceilings(p_app_no integer, p_guid text, p_uid text, p_limits jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if (select members_count from groups where app_no = p_app_no and guid = p_guid) >= (p_limits ->> 'members')::int then
+    perform refuse('ERR_NO_VACANCY', jsonb_build_object('limit', p_limits -> 'members'));
+  end if;
+  if (select count(*) from inbox where app_no = p_app_no and uid = p_uid and kind = 'group' and scope is not null)
+    >= (p_limits ->> 'groups')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+      jsonb_build_object('limit', p_limits -> 'groups', 'what', 'groups per user'));
+  end if;
+end $$;
+
 CREATE FUNCTION public.check_group_send(p_app_no integer, p_sender text, p_guid text, p_replies boolean DEFAULT false, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -612,6 +709,18 @@ begin
     perform check_scope_rule(v_rules, v_scope, 'sendMessage');
     if p_replies then perform check_scope_rule(v_rules, v_scope, 'sendThreadedMessage'); end if;
   end if;
+end $$;
+
+CREATE FUNCTION public.check_pair(p_app_no integer, p_one text, p_two text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_missing text;
+begin
+  if p_one = p_two then perform refuse('ERR_CANNOT_FORM_SELF_RELATION'); end if;
+  select w.uid into v_missing from unnest(array[p_one, p_two]) w (uid)
+  where not exists (select from users u where u.app_no = p_app_no and u.uid = w.uid and u.removed_at is null) limit 1;
+  if found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', v_missing)); end if;
 end $$;
 
 CREATE FUNCTION public.check_scope_rule(p_rules jsonb, p_scope text, p_permission text) RETURNS void
@@ -944,6 +1053,25 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.counted_before(h public.conversations, p_id bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  m record;
+begin
+  select id, counted into m from messages
+  where app_no = h.app_no and conversation = h.no and id < p_id order by id desc limit 1;
+  if found then
+    return m.counted + (select count(*) from uncounted
+      where app_no = h.app_no and conversation = h.no and id > m.id and id < p_id);
+  end if;
+  -- The messages before it were purged: count back from the next one, or from the head.
+  select id, counted - counts::int as counted into m from messages
+  where app_no = h.app_no and conversation = h.no and id > p_id order by id limit 1;
+  return coalesce(m.counted, h.counted) - (select count(*) from uncounted
+    where app_no = h.app_no and conversation = h.no and id > p_id and (m.id is null or id < m.id));
+end $$;
+
 CREATE FUNCTION public.delete_held(p_app_no integer, p_ids bigint[]) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -1060,6 +1188,68 @@ begin
   update presence p set gateways = array_remove(p.gateways, p_gateway)
   from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
   where p.app_no = c.app_no and p.uid = c.uid and p_gateway = any (p.gateways);
+  -- A device that is lost in a call. The job looks whether its user is back by then.
+  perform enqueue_job(c.app_no, 'calls.leave', jsonb_build_object('uid', c.uid, 'offline', true), interval '10 seconds')
+  from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+  where exists (select from call_participants l
+    where l.app_no = c.app_no and l.uid = c.uid and l.state in ('waiting', 'ongoing'));
+end $$;
+
+CREATE FUNCTION public.draw_ids(h public.conversations, p_seconds bigint[], p_wanted bigint[], p_skip boolean[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_size constant bigint := 4000000;
+  v_kept bigint[];
+  v_ids bigint[];
+  v_taken bigint[] := '{}';
+  v_conflicts bigint[];
+begin
+  v_kept := array(
+    select case when w.id is null then null
+      when row_number() over (partition by w.id order by w.nth) = 1 and not p_skip[w.nth]
+      and id_second(w.id) = p_seconds[w.nth] and not is_id_taken(h.app_no, h.no, w.id) then w.id end
+    from unnest(p_wanted) with ordinality w (id, nth) order by w.nth);
+  loop
+    with given as (
+      select s.nth, s.second, (s.second - 1000000000) * v_size as first, v_kept[s.nth] as kept
+      from unnest(p_seconds) with ordinality s (second, nth) where not p_skip[s.nth]
+    ), starts as materialized (
+      select g.second, coalesce(greatest(max(g.kept),
+        -- It may have been deleted for good.
+        case when id_second(h.last_id) = g.second then h.last_id end,
+        (select m.id from messages m where m.app_no = h.app_no and m.conversation = h.no
+           and m.id >= g.first and m.id < g.first + v_size order by m.id desc limit 1),
+        (select k.id from held_messages k where k.app_no = h.app_no and k.conversation = h.no
+           and k.id >= g.first and k.id < g.first + v_size order by k.id desc limit 1),
+        (select u.id from uncounted u where u.app_no = h.app_no and u.conversation = h.no
+           and u.id >= g.first and u.id < g.first + v_size order by u.id desc limit 1),
+        (select max(t) from unnest(v_taken) t where t >= g.first and t < g.first + v_size)) + 1,
+        g.first + floor(random() * 2097152)::bigint) as start
+      from given g group by g.second, g.first
+    ), drawn as (
+      select g.nth, coalesce(g.kept, s.start - 1 + row_number() over (
+        partition by g.second, g.kept is null order by g.nth)) as id
+      from given g join starts s using (second)
+    )
+    select array_agg(d.id order by s.nth) into v_ids
+    from generate_subscripts(p_seconds, 1) s (nth) left join drawn d on d.nth = s.nth;
+    v_conflicts := taken_ids(h.app_no, h.no, array(
+      select d.id from unnest(v_ids) with ordinality d (id, nth) where d.id is not null and v_kept[d.nth] is null));
+    exit when v_conflicts = '{}';
+    v_taken := v_taken || v_conflicts;
+  end loop;
+  -- A live message may have one of the last ids of its second. What comes after it takes the last free ones.
+  for nth in 1 .. cardinality(v_ids) loop
+    continue when v_ids[nth] is null or id_second(v_ids[nth]) = p_seconds[nth];
+    v_ids[nth] := (p_seconds[nth] - 1000000000 + 1) * v_size - 1;
+    while is_id_taken(h.app_no, h.no, v_ids[nth])
+      or v_ids[nth] = any (v_ids[:nth - 1]) or v_ids[nth] = any (v_ids[nth + 1:])
+    loop
+      v_ids[nth] := v_ids[nth] - 1;
+    end loop;
+  end loop;
+  return v_ids;
 end $$;
 
 CREATE FUNCTION public.drop_partition(p_log text, p_day date) RETURNS void
@@ -1159,6 +1349,14 @@ begin
   end loop;
 end $$;
 
+CREATE FUNCTION public.enqueue_agent_run(p_app_no integer, p_run uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update agent_runs r set job_id = enqueue_job(p_app_no, 'agents.run', jsonb_build_object('runId', p_run),
+    p_priority => -1, p_serial_key => 'agent ' || r.agent_uid || ' ' || r.thread_id)
+  where r.app_no = p_app_no and r.run_id = p_run
+$$;
+
 CREATE FUNCTION public.enqueue_job(p_app_no integer, p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_delay interval DEFAULT '00:00:00'::interval, p_priority integer DEFAULT 0, p_dedupe_key text DEFAULT NULL::text, p_serial_key text DEFAULT NULL::text, p_deadline timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -1237,6 +1435,366 @@ begin
   return v_record;
 end $$;
 
+CREATE FUNCTION public.erase_addresses(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  delete from suppressed_addresses s using notification_users u
+  where u.app_no = p_app_no and u.uid = p_uid and s.app_no = p_app_no and s.address in (u.email, u.phno)
+    and not exists (
+      select from notification_users o
+      where o.app_no = p_app_no and o.uid <> p_uid and s.address in (o.email, o.phno))
+$$;
+
+CREATE FUNCTION public.erase_deliveries(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_done int;
+begin
+  delete from webhook_backlog b
+  where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
+    select from event_positions p
+    where p.app_no = p_app_no and p.position = b.position and p.type = 'event.erased'));
+  delete from webhook_parked k
+  where k.app_no = p_app_no and not exists (
+    select from webhook_backlog b
+    where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key);
+  delete from webhook_dead_letters d
+  where d.app_no = p_app_no and d.upto = d.position and exists (
+    select from event_positions p
+    where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
+  update webhook_deliveries set answer = null where app_no = p_app_no and answer is not null and id = any (array(
+    select id from webhook_deliveries where app_no = p_app_no and answer is not null limit p_limit));
+  get diagnostics v_done = row_count;
+  return v_done;
+end $$;
+
+CREATE FUNCTION public.erase_events(p_app_no integer, p_uid text, p_as text, p_after bigint, p_upto bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $_$
+declare
+  v_last bigint;
+  v_seen int := 0;
+  e record;
+  v_payload jsonb;
+  v_rest jsonb;
+  v_topic text := 'user:' || p_uid;
+  v_about boolean;
+  v_keeps boolean;
+begin
+  for e in
+    select p.position, p.day, p.type, p.to_first, p.to_second, p.body_id, p.body_day, b.key, b.active_uid, b.payload
+    from event_positions p cross join lateral (
+      select key, active_uid, payload from event_bodies where id = p.body_id and day = p.body_day offset 0) b
+    where p.app_no = p_app_no and p.position > p_after and p.position <= p_upto
+    order by p.position limit p_limit
+  loop
+    v_last := e.position;
+    v_seen := v_seen + 1;
+    v_about := p_uid = e.active_uid or v_topic in (e.key, e.to_first, e.to_second);
+    -- A remark about a message that is gone doesn't name its sender.
+    if e.type in ('message.flagged', 'message.unflagged') and p_as <> p_uid then
+      v_about := v_about or not exists (
+        select from messages where app_no = p_app_no and id = (e.payload ->> 'messageId')::bigint);
+    end if;
+    v_about := coalesce(v_about, false);
+    continue when e.type = 'event.erased' or strpos(lower(e.payload::text), p_uid) = 0 and not v_about;
+    v_payload := e.payload::jsonb;
+    v_rest := without_user(v_payload, p_uid, p_as);
+    continue when v_rest = v_payload and not v_about;
+    v_keeps := case
+      when e.type = 'user.deleted' then true
+      when p_as = p_uid then e.type = 'user.deactivated' or e.type like 'group.%' or e.type ~
+        '^(message\.(sent|edited|deleted|restored|pinned|unpinned|reaction\..*)|conversation\.(read|delivered|cleared))$'
+      when e.type like 'group.%' then e.type <> 'group.flagged'
+      else e.type ~ '^message\.(sent|edited|deleted|restored|pinned|unpinned)$'
+        and p_uid not in (v_payload #>> '{message,sender}', v_payload #>> '{message,receiver}')
+        and p_uid is distinct from v_payload #>> '{message,data,entities,on,entity,sender}'
+      end;
+    if not v_keeps then
+      update event_bodies set type = 'event.erased', key = '', to_first = '', to_second = null, active_uid = null,
+        counts_as = null, payload = '{}'
+      where id = e.body_id and day = e.body_day;
+      update event_positions set type = 'event.erased', to_first = '', to_second = null
+      where app_no = p_app_no and position = e.position and day = e.day;
+    else
+      if e.type = 'user.deleted' then v_rest := without_user(v_payload, p_uid, p_uid); end if;
+      continue when v_rest = v_payload and p_as = p_uid;
+      update event_bodies set payload = v_rest::json,
+        active_uid = case when active_uid = p_uid and p_as <> p_uid then null else active_uid end,
+        to_first = case when to_first = v_topic and p_as <> p_uid then '' else to_first end,
+        to_second = case when to_second = v_topic and p_as <> p_uid then null else to_second end
+      where id = e.body_id and day = e.body_day;
+      update event_positions set
+        to_first = case when to_first = v_topic then '' else to_first end,
+        to_second = case when to_second = v_topic then null else to_second end
+      where app_no = p_app_no and position = e.position and day = e.day and p_as <> p_uid
+        and v_topic in (to_first, to_second);
+    end if;
+  end loop;
+  return case when v_seen = p_limit then v_last end;
+end $_$;
+
+CREATE FUNCTION public.erase_files(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update files set name = 'file' where app_no = p_app_no and uid = p_uid and name <> 'file'
+$$;
+
+CREATE FUNCTION public.erase_from_messages(p_app_no integer, p_uid text, p_as text, p_which text, p_after bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  if p_which = 'mentions' then
+    v_ids := array(select message_id from mentions
+      where app_no = p_app_no and uid = p_uid and message_id > p_after order by message_id limit p_limit);
+  elsif p_which = 'actions' then
+    v_ids := array(select id from (
+        (select id from messages
+         where app_no = p_app_no and category = 'action' and id > p_after order by id limit p_limit)
+        union all
+        (select id from messages
+         where app_no = p_app_no and category = 'call' and id > p_after order by id limit p_limit)) written
+      order by id limit p_limit);
+  elsif p_which = 'changed' then
+    v_ids := array(select id from messages
+      where app_no = p_app_no and updated_at is not null and id > p_after order by id limit p_limit);
+  end if;
+  perform from conversations c
+  where c.app_no = p_app_no and c.no = any (array(
+    select m.conversation from messages m
+    where m.app_no = p_app_no and m.id = any (v_ids) and (
+      p_uid in (m.edited_by, m.deleted_by, m.pinned_by) or strpos(lower(m.data::text), p_uid) > 0)))
+  order by c.no for no key update;
+  update messages m set data = n.data,
+    edited_by = case when m.edited_by = p_uid then p_as else m.edited_by end,
+    deleted_by = case when m.deleted_by = p_uid then p_as else m.deleted_by end,
+    pinned_by = case when m.pinned_by = p_uid then p_as else m.pinned_by end
+  from (
+    select id, without_user(data, p_uid, p_as) as data from messages
+    where app_no = p_app_no and id = any (v_ids) and (
+      p_uid in (edited_by, deleted_by, pinned_by) or strpos(lower(data::text), p_uid) > 0)
+  ) n
+  where m.app_no = p_app_no and m.id = n.id
+    and (n.data <> m.data or p_as <> p_uid and p_uid in (m.edited_by, m.deleted_by, m.pinned_by));
+  if p_which = 'mentions' and p_as <> p_uid then
+    delete from mentions where app_no = p_app_no and uid = p_uid and message_id = any (v_ids);
+  end if;
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
+CREATE FUNCTION public.erase_profile(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_done int := 0;
+  v_part int;
+  k record;
+begin
+  update users set name = 'Deleted user', avatar = null, avatar_file = null, link = null, status_message = null,
+    metadata = null, tags = '{}', last_active_at = null
+  where app_no = p_app_no and uid = p_uid and (name <> 'Deleted user' or avatar is not null or link is not null
+    or status_message is not null or metadata is not null or tags <> '{}' or last_active_at is not null);
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update inbox set tags = '{}' where app_no = p_app_no and uid = p_uid and tags <> '{}';
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update sanctions set reason = '' where app_no = p_app_no and uid = p_uid and reason <> '';
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update flags set remark = null where app_no = p_app_no and uid = p_uid and remark is not null;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update subject_flags set remark = null
+  where app_no = p_app_no and remark is not null and (uid = p_uid or kind = 'user' and subject = p_uid);
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and uid = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update call_participants set device_id = null
+  where app_no = p_app_no and uid = p_uid and device_id is not null;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from checked_messages where ctid = any (array(
+    select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from notification_mutes where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from notification_batches where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  v_done := v_done + remove_agent_runs(p_app_no, p_uid, p_limit);
+  delete from notification_users where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  for k in
+    select id, conversation from held_messages
+    where app_no = p_app_no and sender = p_uid order by conversation limit p_limit
+  loop
+    perform from conversations where app_no = p_app_no and no = k.conversation for no key update;
+    v_done := v_done + delete_held(p_app_no, array[k.id]);
+  end loop;
+  return v_done;
+end $$;
+
+CREATE FUNCTION public.erase_rows(p_app_no integer, p_uid text, p_as text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_gone boolean := p_as <> p_uid;
+  v_most int := 0;
+  v_part int;
+  j record;
+begin
+  if v_gone then
+    delete from muids where ctid = any (array(
+      select ctid from muids where app_no = p_app_no and sender = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    delete from muids where ctid = any (array(
+      select ctid from muids where app_no = p_app_no and target = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    update groups set updated_by = p_as where app_no = p_app_no and guid = any (array(
+      select guid from groups where app_no = p_app_no and updated_by = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    update receipt_floors set
+      ahead_id = case when ahead_uid = p_uid then 0 else ahead_id end,
+      ahead_uid = case when ahead_uid <> p_uid then ahead_uid end, laggards = array_remove(laggards, p_uid)
+    where app_no = p_app_no and (ahead_uid = p_uid or p_uid = any (laggards));
+    update moderation_rules set filters = without_user(filters, p_uid, p_as)
+    where app_no = p_app_no and strpos(filters::text, p_uid) > 0 and without_user(filters, p_uid, p_as) <> filters;
+  end if;
+  delete from presence where app_no = p_app_no and uid = p_uid;
+  delete from idempotency where ctid = any (array(
+    select ctid from idempotency where app_no = p_app_no and uid = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  delete from held_edits where ctid = any (array(
+    select ctid from held_edits e where app_no = p_app_no and (edited_by = p_uid or v_gone and not exists (
+      select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update held_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
+    select id from held_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
+  where app_no = p_app_no and id = any (array(
+    select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update checked_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
+    select id from checked_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update rule_previews p set samples = coalesce((
+      select jsonb_agg(s order by nth) from jsonb_array_elements(p.samples) with ordinality e (s, nth)
+      where exists (select from messages m
+        where m.app_no = p_app_no and m.id = (s ->> 'id')::bigint and m.sender <> p_uid)), '[]')
+  where app_no = p_app_no and exists (
+    select from jsonb_array_elements(p.samples) s where not exists (
+      select from messages m where m.app_no = p_app_no and m.id = (s ->> 'id')::bigint and m.sender <> p_uid));
+  update rule_previews set rule = without_user(rule, p_uid, p_as)
+  where app_no = p_app_no and strpos(rule::text, p_uid) > 0 and without_user(rule, p_uid, p_as) <> rule;
+  delete from notification_held where app_no = p_app_no and p_uid in (uid, by_uid);
+  delete from notification_deliveries where app_no = p_app_no and p_uid in (uid, by_uid);
+  delete from notification_logs where app_no = p_app_no and id = any (array(
+    select id from notification_logs
+    where app_no = p_app_no and p_uid in (uid, sender, receiver, reaction_sender) limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  -- Jobs that wait are cancelled, so that the next one of their serial key can start.
+  for j in
+    select id from jobs
+    where app_no = p_app_no and ended_at is null and state <> 'running' and input ->> 'uid' = p_uid
+  loop
+    perform cancel_job(p_app_no, j.id);
+  end loop;
+  with gone as (
+    delete from jobs where app_no = p_app_no and ended_at is not null and (
+      concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
+        ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])')) returning id)
+  delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
+  return v_most;
+end $$;
+
+CREATE FUNCTION public.expire_messages(p_app_no integer, p_conversation bigint, p_before bigint, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_upto bigint;
+  v_counted bigint;
+  v_done int;
+begin
+  perform from conversations where app_no = p_app_no and no = p_conversation for no key update;
+  select id, counted into v_upto, v_counted from (
+    select id, counted from messages
+    where app_no = p_app_no and conversation = p_conversation and id < p_before order by id limit p_limit) oldest
+  order by id desc limit 1;
+  if not found then
+    -- Only held ones are left.
+    select id, counted into v_upto, v_counted from held_messages
+    where app_no = p_app_no and conversation = p_conversation and id < p_before order by id desc limit 1;
+    if not found then return 0; end if;
+  end if;
+  perform from inbox
+  where app_no = p_app_no and conversation = p_conversation and uid = any (array(
+    select sender from messages
+    where app_no = p_app_no and conversation = p_conversation and id <= v_upto))
+  order by uid for no key update;
+  update inbox i set own_since = i.own_since - gone.n
+  from (
+    select m.sender, count(*) as n from messages m join inbox o
+      on o.app_no = p_app_no and o.conversation = p_conversation and o.uid = m.sender
+    where m.app_no = p_app_no and m.conversation = p_conversation and m.id <= v_upto and m.id > o.read_id
+      and m.counts and m.deleted_at is null
+    group by m.sender
+  ) gone
+  where i.app_no = p_app_no and i.conversation = p_conversation and i.uid = gone.sender;
+  v_done := sweep_messages(p_app_no, p_conversation, v_upto, p_limit);
+  delete from uncounted where app_no = p_app_no and conversation = p_conversation and id <= v_upto;
+  delete from thread_users where app_no = p_app_no and conversation = p_conversation and parent_id <= v_upto;
+  update conversations set purged_id = greatest(purged_id, v_upto), purged_counted = greatest(purged_counted, v_counted)
+  where app_no = p_app_no and no = p_conversation;
+  return greatest(v_done, 1);
+end $$;
+
+CREATE FUNCTION public.find_imported(h public.conversations, p_items jsonb, p_ids bigint[], p_id bigint, p_muid text, p_parent boolean) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_id bigint;
+begin
+  if p_id is null and p_muid is null then return null; end if;
+  select p_ids[o.nth] into v_id from jsonb_array_elements(p_items) with ordinality o (i, nth)
+  where p_ids[o.nth] is not null
+    and case when p_muid is not null then o.i ->> 'muid' = p_muid else (o.i ->> 'id')::bigint = p_id end
+    and not (p_parent and (o.i ?| array['parent', 'parentMuid'] or o.i ->> 'category' in ('action', 'call')))
+  limit 1;
+  if v_id is not null then return v_id; end if;
+  select u.message_id into v_id from muids u
+  where u.app_no = h.app_no and u.sender = '' and u.target = ''
+    and u.muid = case when p_muid is not null then 'muid:' || p_muid else 'id:' || p_id end;
+  select m.id into v_id from messages m
+  where m.app_no = h.app_no and m.id = coalesce(v_id, p_id) and m.conversation = h.no and m.id > h.purged_id
+    and not (p_parent and (m.parent_id is not null or m.category in ('action', 'call')));
+  return v_id;
+end $$;
+
 CREATE FUNCTION public.find_parent(h public.conversations, p_sender text, p_id bigint) RETURNS public.messages
     LANGUAGE plpgsql
     AS $$
@@ -1244,7 +1802,7 @@ declare
   m messages := find_referenced_message(h, p_sender, p_id, true);
 begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
-  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  if m.category in ('action', 'call') then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
   return m;
 end $$;
 
@@ -1406,6 +1964,446 @@ CREATE FUNCTION public.id_time(p_id bigint) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (('2001-09-09 01:46:40'::timestamp without time zone + (((p_id / 4))::double precision * '00:00:00.000001'::interval)) AT TIME ZONE 'UTC'::text);
 
+CREATE FUNCTION public.import_block(p_app_no integer, p_pair jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform check_pair(p_app_no, p_pair ->> 'uid', p_pair ->> 'blockedUid');
+  perform set_blocks(p_app_no, p_pair ->> 'uid', array[p_pair ->> 'blockedUid'], true,
+    coalesce(to_timestamp((p_pair ->> 'createdAt')::float8), now()));
+  return found;
+end $$;
+
+CREATE FUNCTION public.import_conversations(p_app_no integer, p_conversations jsonb) RETURNS TABLE(conversation integer, nth integer, id bigint, code text, detail text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  r record;
+begin
+  for r in select o.nth::int as no, o.c from jsonb_array_elements(p_conversations) with ordinality o (c, nth) loop
+    return query select r.no, m.nth, m.id, m.code, m.detail
+    from import_messages(p_app_no, r.c ->> 'kind', r.c ->> 'one', r.c ->> 'other', r.c -> 'items') m;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.import_friend(p_app_no integer, p_pair jsonb, p_limits jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_uids text[] := array[p_pair ->> 'uid', p_pair ->> 'friendUid'];
+begin
+  perform check_pair(p_app_no, v_uids[1], v_uids[2]);
+  insert into friends (app_no, uid, friend_uid, created_at)
+  select p_app_no, pair.uid, pair.friend_uid, coalesce(to_timestamp((p_pair ->> 'createdAt')::float8), now())
+  from (values (v_uids[1], v_uids[2]), (v_uids[2], v_uids[1])) pair (uid, friend_uid)
+  on conflict do nothing;
+  if not found then return false; end if;
+  if exists (select from unnest(v_uids) w (uid) where (
+    select count(*) from friends f where f.app_no = p_app_no and f.uid = w.uid) > (p_limits ->> 'friends')::int)
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+      jsonb_build_object('limit', p_limits -> 'friends', 'what', 'friends per user'));
+  end if;
+  return true;
+end $$;
+
+CREATE FUNCTION public.import_group(p_app_no integer, p_group jsonb, p_limits jsonb, p_parent boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_guid text := p_group ->> 'guid';
+  v_owner text := coalesce(p_group ->> 'owner', 'app_system');
+  v_created timestamptz := coalesce(to_timestamp((p_group ->> 'createdAt')::float8), now());
+begin
+  if p_parent and exists (select from groups where app_no = p_app_no and guid = v_guid) then return; end if;
+  if v_owner <> 'app_system' then
+    perform from users where app_no = p_app_no and uid = v_owner and removed_at is null for no key update;
+    if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', v_owner)); end if;
+  end if;
+  insert into groups
+    (app_no, guid, name, type, password_hash, icon, description, owner, metadata, tags, created_at, updated_at)
+  values (p_app_no, v_guid, p_group ->> 'name', p_group ->> 'type', p_group ->> 'passwordHash', p_group ->> 'icon',
+    p_group ->> 'description', v_owner, p_group -> 'metadata',
+    coalesce(array(select jsonb_array_elements_text(p_group -> 'tags')), '{}'), v_created,
+    to_timestamp((p_group ->> 'updatedAt')::float8))
+  on conflict do nothing;
+  if not found then
+    if p_parent then return; end if;
+    perform refuse('ERR_GUID_ALREADY_EXISTS', jsonb_build_object('guid', v_guid));
+  end if;
+  insert into conversations (app_no, kind, one, other) values (p_app_no, 'group', v_guid, '');
+  if v_owner <> 'app_system' then
+    perform check_group_ceilings(p_app_no, v_guid, v_owner, p_limits);
+    perform add_member(p_app_no, v_guid, v_owner, 'admin');
+    update inbox set joined_at = coalesce(to_timestamp((p_group ->> 'ownerJoinedAt')::float8), v_created)
+    where app_no = p_app_no and uid = v_owner and kind = 'group' and with_id = v_guid;
+  end if;
+  perform add_total(p_app_no, 'groups', 1);
+end $$;
+
+CREATE FUNCTION public.import_member(p_app_no integer, p_member jsonb, p_limits jsonb) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_guid text := p_member ->> 'guid';
+  v_uid text := p_member ->> 'uid';
+  v_joined timestamptz := to_timestamp((p_member ->> 'joinedAt')::float8);
+  g groups;
+  i inbox;
+begin
+  perform from users where app_no = p_app_no and uid = v_uid and removed_at is null for no key update;
+  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', v_uid)); end if;
+  perform from conversations where app_no = p_app_no and kind = 'group' and one = v_guid and other = ''
+  for no key update;
+  select * into g from groups where app_no = p_app_no and guid = v_guid and removed_at is null;
+  if not found then perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', v_guid)); end if;
+  if unix(v_joined) < unix(g.created_at) or v_joined > now() then perform refuse('ERR_IMPORT_INVALID_JOINEDAT'); end if;
+  if exists (select from inbox
+    where app_no = p_app_no and uid = v_uid and kind = 'group' and with_id = v_guid and scope is not null)
+  then
+    perform refuse('ERR_ALREADY_JOINED', jsonb_build_object('uid', v_uid));
+  end if;
+  if exists (select from bans
+    where app_no = p_app_no and guid = v_guid and uid = v_uid and (until is null or until > now()))
+  then
+    perform refuse(case when (p_member -> 'isBanned')::boolean then 'ERR_ALREADY_BANNED' else 'ERR_BANNED_GROUPMEMBER' end,
+      jsonb_build_object('uid', v_uid));
+  end if;
+  if (p_member -> 'isBanned')::boolean then
+    insert into bans (app_no, guid, uid, scope, joined_at, banned_at)
+    values (p_app_no, v_guid, v_uid, p_member ->> 'scope', v_joined,
+      coalesce(to_timestamp((p_member ->> 'bannedAt')::float8), clock_timestamp()))
+    on conflict (app_no, guid, uid) do update set scope = excluded.scope, joined_at = excluded.joined_at,
+      banned_at = excluded.banned_at, until = null;
+    return v_joined;
+  end if;
+  perform check_group_ceilings(p_app_no, v_guid, v_uid, p_limits);
+  i := add_member(p_app_no, v_guid, v_uid, coalesce(p_member ->> 'scope', 'participant'));
+  if v_joined is null then return i.joined_at; end if;
+  update inbox set joined_at = v_joined
+  where app_no = p_app_no and uid = v_uid and kind = 'group' and with_id = v_guid;
+  return v_joined;
+end $$;
+
+CREATE FUNCTION public.import_messages(p_app_no integer, p_kind text, p_one text, p_other text, p_items jsonb) RETURNS TABLE(nth integer, id bigint, code text, detail text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+  h conversations;
+  v_direct boolean := p_kind = 'user';
+  v_mentioned text[];
+  v_known text[];
+  v_records jsonb;
+  v_codes text[];
+  v_details text[];
+  v_there bigint[];
+  v_ids bigint[];
+  -- From 1: an array that is filled from the middle would begin there.
+  v_parents bigint[] := array_fill(null::bigint, array[jsonb_array_length(p_items)]);
+  v_quoted bigint[] := v_parents;
+  -- Counting messages before each imported one, if there are stored messages after the first.
+  v_before bigint[];
+  v_counting bigint[];
+  v_lowest bigint;
+  v_missing text;
+  r record;
+begin
+  v_mentioned := array(
+    select distinct uid from jsonb_array_elements(p_items) i, jsonb_array_elements_text(i -> 'mentions') uid);
+  v_known := array(
+    select u.uid from users u
+    where u.app_no = p_app_no and u.removed_at is null and u.uid = any (
+      v_mentioned || array(select distinct i ->> 'sender' from jsonb_array_elements(p_items) i)
+      || case when v_direct then array[p_one, p_other] else '{}' end)
+    order by u.uid for share) || 'app_system'::text;
+  if v_direct then
+    select uid into v_missing from unnest(array[p_one, p_other]) uid where uid <> all (v_known) limit 1;
+    if v_missing is null then h := open_conversation(p_app_no, p_one, p_other); end if;
+  else
+    select * into h from conversations c
+    where c.app_no = p_app_no and c.kind = 'group' and c.one = p_one and c.other = '' for no key update;
+    if not exists (select from groups g where g.app_no = p_app_no and g.guid = p_one and g.removed_at is null) then
+      v_missing := p_one;
+    end if;
+  end if;
+  if v_missing is not null then
+    return query select n, null::bigint, case when v_direct then 'ERR_UID_NOT_FOUND' else 'ERR_GUID_NOT_FOUND' end, v_missing
+    from generate_series(1, jsonb_array_length(p_items)) n;
+    return;
+  end if;
+
+  with given as (
+    select o.nth, o.i ->> 'sender' as sender, o.i ->> 'muid' as muid, (o.i ->> 'id')::bigint as id,
+      (o.i ->> 'second')::bigint as second
+    from jsonb_array_elements(p_items) with ordinality o (i, nth)
+  ), known as (
+    select g.*,
+      g.muid is not null and row_number() over (partition by g.muid order by g.nth) > 1
+        or g.muid is null and row_number() over (partition by g.muid, g.id order by g.nth) > 1 as again,
+      case when g.muid is not null then coalesce(
+        (select u.message_id from muids u where u.app_no = p_app_no and u.sender = '' and u.muid = 'muid:' || g.muid
+           and u.target = ''),
+        (select u.message_id from muids u where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid
+           and u.target = ''),
+        -- A live message with several receivers.
+        (select u.message_id from muids u where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid
+           and u.target = p_kind || ':' || case when v_direct and g.sender = p_one then p_other else p_one end))
+      end as of_muid,
+      -- A message without a muid is known by its id.
+      case when g.muid is null then coalesce(
+        (select m.id from messages m where m.app_no = p_app_no and m.id = g.id and m.conversation = h.no
+           and m.sender = g.sender and m.muid is null),
+        (select u.message_id from muids u where u.app_no = p_app_no and u.sender = '' and u.muid = 'id:' || g.id
+           and u.target = ''))
+      end as of_id
+    from given g
+  )
+  select
+    array_agg(case
+      when k.sender <> all (v_known) then 'ERR_UID_NOT_FOUND'
+      when h.purged_id > 0 and k.second <= id_second(h.purged_id) then 'PURGED'
+      when k.again or k.of_muid is not null or k.of_id is not null then 'ERR_IMPORT_MUID_ALREADY_EXISTS' end
+      order by k.nth),
+    array_agg(case when k.sender <> all (v_known) then k.sender else k.muid end order by k.nth),
+    array_agg(coalesce(k.of_muid, k.of_id) order by k.nth)
+  into v_codes, v_details, v_there
+  from known k;
+  v_ids := draw_ids(h,
+    array(select (i ->> 'second')::bigint from jsonb_array_elements(p_items) i),
+    array(select (i ->> 'id')::bigint from jsonb_array_elements(p_items) i),
+    array(select c is not null from unnest(v_codes) c));
+  for r in
+    select o.nth::int as nth, o.i from jsonb_array_elements(p_items) with ordinality o (i, nth)
+    where o.i ?| array['parent', 'parentMuid', 'quoted', 'quotedMuid'] and v_ids[o.nth] is not null
+  loop
+    v_parents[r.nth] := find_imported(h, p_items, v_ids, (r.i ->> 'parent')::bigint, r.i ->> 'parentMuid', true);
+    v_quoted[r.nth] := find_imported(h, p_items, v_ids, (r.i ->> 'quoted')::bigint, r.i ->> 'quotedMuid', false);
+    if r.i ?| array['parent', 'parentMuid'] and v_parents[r.nth] is null then
+      v_codes[r.nth] := 'ERR_MESSAGE_ID_NOT_FOUND';
+      v_details[r.nth] := coalesce(r.i ->> 'parentMuid', r.i ->> 'parent');
+      v_ids[r.nth] := null;
+    elsif id_second(v_parents[r.nth]) > (r.i ->> 'second')::bigint then
+      v_codes[r.nth] := 'OLDER';
+      v_ids[r.nth] := null;
+    end if;
+    -- Lists expect that a reply has a higher id. One that was to keep its own may not.
+    while v_ids[r.nth] <= v_parents[r.nth]
+      or v_ids[r.nth] = any (v_ids[:r.nth - 1] || v_ids[r.nth + 1:]) or is_id_taken(p_app_no, h.no, v_ids[r.nth])
+    loop
+      v_ids[r.nth] := greatest(v_ids[r.nth], v_parents[r.nth]) + 1;
+    end loop;
+    if id_second(v_ids[r.nth]) > (r.i ->> 'second')::bigint then
+      v_codes[r.nth] := 'OLDER';
+      v_ids[r.nth] := null;
+    end if;
+  end loop;
+
+  select min(d.id) into v_lowest from unnest(v_ids) d (id);
+  if v_lowest is not null then
+    if v_mentioned <> '{}' then v_records := lock_mentioned_users(p_app_no, v_mentioned); end if;
+    if v_direct then
+      v_counting := array(
+        select v_ids[o.nth] from jsonb_array_elements(p_items) with ordinality o (i, nth)
+        where v_ids[o.nth] is not null and (o.i -> 'shows')::boolean and v_parents[o.nth] is null
+          and not o.i ? 'deleted'
+        order by 1);
+    end if;
+    if v_lowest < h.last_id then
+      v_before := array(
+        select case when d.id is not null then counted_before(h, d.id) end
+        from unnest(v_ids) with ordinality d (id, nth) order by d.nth);
+      if cardinality(v_counting) > 0 then
+        update messages m set counted = m.counted + width_bucket(m.id, v_counting)
+        where m.app_no = p_app_no and m.conversation = h.no and m.id > v_counting[1];
+        update held_messages k set counted = k.counted + width_bucket(k.id, v_counting)
+        where k.app_no = p_app_no and k.conversation = h.no and k.id > v_counting[1];
+      end if;
+    end if;
+    insert into messages
+      (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id, counts, shows,
+       counted, silent, updated_at, edited_at, edited_by, deleted_at, deleted_by, pinned_at, pinned_by)
+    select p_app_no, d.id, h.no, i.sender, i.category, i.type,
+      case when i.mentions is null then i.data else with_mentions(i.data, (
+        select jsonb_object_agg(k.key, small_record(k.value)) from jsonb_each(v_records) k
+        where i.mentions ? k.key)) end,
+      coalesce(i.tags, '{}'), i.muid, v_parents[d.nth], v_quoted[d.nth],
+      coalesce(v_counting[n.rank] = d.id, false), i.shows,
+      coalesce(v_before[d.nth], h.counted) + n.rank,
+      not v_direct, to_timestamp(i.updated), to_timestamp(i.edited), i.edited_by, to_timestamp(i.deleted),
+      i.deleted_by, to_timestamp(i.pinned), i.pinned_by
+    from rows from (jsonb_to_recordset(p_items) as (
+        sender text, category text, type text, data jsonb, tags text[], muid text, mentions jsonb, shows boolean,
+        updated float8, edited float8, "editedBy" text, deleted float8, "deletedBy" text, pinned float8,
+        "pinnedBy" text)) with ordinality
+        i (sender, category, type, data, tags, muid, mentions, shows, updated, edited, edited_by, deleted,
+          deleted_by, pinned, pinned_by, nth)
+      join unnest(v_ids) with ordinality d (id, nth) on d.nth = i.nth and d.id is not null
+      cross join lateral (
+        select case when cardinality(v_counting) > 0 then width_bucket(d.id, v_counting) else 0 end as rank) n
+    order by d.id;
+    -- Not before the insert, which assigns the xid: see add_search_changes.
+    if v_lowest <= (select a.search_upto from apps a where a.app_no = p_app_no) then
+      perform add_search_changes(p_app_no, array(select d.id from unnest(v_ids) d (id) where d.id is not null));
+    end if;
+    perform show_imported(h, p_items, v_ids, v_counting);
+    for r in
+      select m.id, m.sender, m.deleted_at, p as parent from unnest(v_parents) with ordinality o (parent, nth)
+        join messages m on m.app_no = p_app_no and m.id = v_ids[o.nth]
+        join messages p on p.app_no = p_app_no and p.id = o.parent
+      where o.parent is not null order by m.id
+    loop
+      perform add_reply(h, r.sender, r.parent, r.id);
+      if r.deleted_at is not null then
+        update threads set replies = replies - 1 where app_no = p_app_no and parent_id = (r.parent).id;
+      end if;
+    end loop;
+    if v_records is not null then
+      perform add_mentions(p_app_no, v_ids[o.nth], array(
+        select uid from jsonb_array_elements_text(o.i -> 'mentions') uid where v_records ? uid))
+      from jsonb_array_elements(p_items) with ordinality o (i, nth)
+      where o.i ? 'mentions' and not o.i ? 'deleted' and v_ids[o.nth] is not null;
+    end if;
+    perform add_imported_muids(p_app_no, p_items, v_ids);
+  end if;
+  return query select s.n, coalesce(v_ids[s.n], v_there[s.n]), v_codes[s.n], v_details[s.n]
+  from generate_series(1, jsonb_array_length(p_items)) s (n);
+end $$;
+
+CREATE FUNCTION public.import_reaction(p_app_no integer, p_reaction jsonb, p_limits jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id bigint := reacted_message(p_app_no, p_reaction);
+  v_wanted bigint := (p_reaction ->> 'id')::bigint;
+  v_uid text := p_reaction ->> 'uid';
+  r reactions;
+begin
+  perform flag_reacted(p_app_no, v_id);
+  perform from messages
+  where app_no = p_app_no and id = v_id and deleted_at is null and category in ('message', 'custom') for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', coalesce(p_reaction ->> 'muid', p_reaction ->> 'messageId')));
+  end if;
+  perform from users where app_no = p_app_no and uid = v_uid and removed_at is null for share;
+  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', v_uid)); end if;
+  if exists (select from reactions where app_no = p_app_no and message_id = v_id and id = v_wanted) then
+    v_wanted := null;
+  end if;
+  insert into reactions (app_no, uid, message_id, reaction, id, reacted_at)
+  values (p_app_no, v_uid, v_id, p_reaction ->> 'reaction', coalesce(v_wanted, greatest(tick(), 1 + (
+      select max(id) from reactions where app_no = p_app_no and message_id = v_id))),
+    coalesce(to_timestamp((p_reaction ->> 'reactedAt')::float8), clock_timestamp()))
+  on conflict (app_no, uid, message_id, reaction) do nothing
+  returning * into r;
+  if not found then return false; end if;
+  insert into reaction_counts as c (app_no, message_id, reaction, count, first_id)
+  values (p_app_no, v_id, r.reaction, 1, r.id)
+  on conflict (app_no, message_id, reaction) do update set
+    count = c.count + 1, first_id = least(c.first_id, excluded.first_id);
+  if (select count(*) from reaction_counts where app_no = p_app_no and message_id = v_id)
+    > (p_limits ->> 'reactions')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+      jsonb_build_object('limit', p_limits -> 'reactions', 'what', 'different reactions per message'));
+  end if;
+  return true;
+end $$;
+
+CREATE FUNCTION public.import_records(p_app_no integer, p_kind text, p_items jsonb, p_limits jsonb, p_parent boolean) RETURNS TABLE(nth integer, code text, detail text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  r record;
+begin
+  if p_kind = 'reaction' then
+    -- Before any head, as everyone who reacts.
+    perform lock_reactions(p_app_no, m.id) from (
+      select distinct reacted_message(p_app_no, i) as id from jsonb_array_elements(p_items) i order by 1) m;
+  end if;
+  if p_kind in ('friend', 'block') then
+    -- Before any head. Blocks lock heads in the order of their keys.
+    perform from users u where u.app_no = p_app_no and u.uid = any (array(
+      select uid from jsonb_array_elements(p_items) i
+        cross join lateral (values (i ->> 'uid'), (i ->> 'friendUid'), (i ->> 'blockedUid')) w (uid)))
+    order by u.uid for no key update;
+  end if;
+  for r in
+    select o.nth::int as nth, o.i as item from jsonb_array_elements(p_items) with ordinality o (i, nth)
+    order by case when p_kind = 'block' then
+      array[least(o.i ->> 'uid', o.i ->> 'blockedUid' collate "C"), greatest(o.i ->> 'uid', o.i ->> 'blockedUid' collate "C")]
+      end, o.nth
+  loop
+    nth := r.nth;
+    code := null;
+    detail := null;
+    begin
+      case p_kind
+        when 'role' then perform import_role(p_app_no, r.item, p_limits);
+        when 'user' then perform import_user(p_app_no, r.item, p_parent);
+        when 'group' then perform import_group(p_app_no, r.item, p_limits, p_parent);
+        when 'member' then perform import_member(p_app_no, r.item, p_limits);
+        when 'friend' then code := case when not import_friend(p_app_no, r.item, p_limits) then 'THERE' end;
+        when 'block' then code := case when not import_block(p_app_no, r.item) then 'THERE' end;
+        else code := case when not import_reaction(p_app_no, r.item, p_limits) then 'THERE' end;
+      end case;
+    exception when sqlstate 'LQ002' then
+      get stacked diagnostics code = message_text, detail = pg_exception_detail;
+    end;
+    return next;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.import_role(p_app_no integer, p_role jsonb, p_limits jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  -- As all writes to roles: their number is exact.
+  perform from apps where app_no = p_app_no for no key update;
+  insert into roles (app_no, role, name, description, metadata, settings, permissions, created_at, updated_at)
+  values (p_app_no, p_role ->> 'role', p_role ->> 'name', p_role ->> 'description', p_role -> 'metadata',
+    p_role -> 'settings', nullif(p_role -> 'permissions', 'null'),
+    coalesce(to_timestamp((p_role ->> 'createdAt')::float8), now()), to_timestamp((p_role ->> 'updatedAt')::float8))
+  on conflict do nothing;
+  if not found then perform refuse('ERR_ROLE_ALREADY_EXISTS', jsonb_build_object('role', p_role ->> 'role')); end if;
+  if (select count(*) from roles where app_no = p_app_no and not built_in and removed_at is null)
+    > (p_limits ->> 'roles')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION', jsonb_build_object('limit', p_limits -> 'roles', 'what', 'roles per app'));
+  end if;
+  -- Every process reads the rules of the app again: forgetRules in areas/roles/actions.ts.
+  insert into revocations (app_no, kind, id) values (p_app_no, 'app', 'rules ' || gen_random_uuid());
+end $$;
+
+CREATE FUNCTION public.import_user(p_app_no integer, p_user jsonb, p_parent boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_role text := coalesce(p_user ->> 'role', 'default');
+  v_gone timestamptz := to_timestamp((p_user ->> 'deactivatedAt')::float8);
+begin
+  if p_parent and exists (select from users where app_no = p_app_no and uid = p_user ->> 'uid') then return; end if;
+  if v_role <> 'default' then
+    perform from roles where app_no = p_app_no and role = v_role and removed_at is null for share;
+    if not found then perform refuse('ERR_ROLE_NOT_FOUND', jsonb_build_object('role', v_role)); end if;
+  end if;
+  insert into users
+    (app_no, uid, name, avatar, link, role, status_message, metadata, tags, created_at, updated_at, last_active_at,
+     deactivated_at)
+  select p_app_no, p_user ->> 'uid', p_user ->> 'name', p_user ->> 'avatar', p_user ->> 'link', v_role,
+    p_user ->> 'statusMessage', p_user -> 'metadata',
+    coalesce(array(select jsonb_array_elements_text(p_user -> 'tags')), '{}'),
+    coalesce(to_timestamp((p_user ->> 'createdAt')::float8), now()), to_timestamp((p_user ->> 'updatedAt')::float8),
+    to_timestamp((p_user ->> 'lastActiveAt')::float8), v_gone
+  where p_user ->> 'uid' not in ('app_system', 'app_erased')
+  on conflict do nothing;
+  if not found then
+    if p_parent then return; end if;
+    perform refuse('ERR_UID_ALREADY_EXISTS', jsonb_build_object('uid', p_user ->> 'uid'));
+  end if;
+  perform add_total(p_app_no, case when v_gone is null then 'users.active' else 'users.deactivated' end, 1);
+end $$;
+
 CREATE FUNCTION public.insert_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS public.messages
     LANGUAGE plpgsql
     AS $$
@@ -1467,13 +2465,68 @@ begin
   return m;
 end $$;
 
+CREATE TABLE public.calls (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    kind text NOT NULL,
+    receiver text NOT NULL COLLATE pg_catalog."C",
+    initiator text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL,
+    mode text NOT NULL,
+    status text NOT NULL,
+    mid uuid DEFAULT gen_random_uuid() NOT NULL,
+    joined integer DEFAULT 0 NOT NULL,
+    initiated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    lone_since timestamp with time zone,
+    CONSTRAINT calls_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
+    CONSTRAINT calls_mode_check CHECK ((mode = ANY (ARRAY['call'::text, 'meet'::text, 'presenter'::text]))),
+    CONSTRAINT calls_status_check CHECK ((status = ANY (ARRAY['initiated'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text, 'cancelled'::text, 'busy'::text]))),
+    CONSTRAINT calls_type_check CHECK ((type = ANY (ARRAY['audio'::text, 'video'::text])))
+);
+
+CREATE FUNCTION public.is_active(c public.calls) RETURNS boolean
+    LANGUAGE sql
+    RETURN (((c).status = 'ongoing'::text) OR (((c).status = 'initiated'::text) AND ((c).initiated_at > (clock_timestamp() - '00:00:45'::interval))));
+
 CREATE FUNCTION public.is_copied(p_category text, p_type text, p_tags text[], p_data text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN ((p_category = 'message'::text) AND (p_type = 'text'::text) AND (p_tags = '{}'::text[]) AND (octet_length(p_data) <= 500));
 
+CREATE FUNCTION public.taken_ids(p_app_no integer, p_conversation bigint, p_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  -- Each by its key: a plan for any number of ids could scan all messages.
+  return array(
+    select w.id from unnest(p_ids) w (id) cross join lateral (
+      select from messages where app_no = p_app_no and id = w.id
+      union all select from held_messages where app_no = p_app_no and id = w.id
+      union all select from gone_messages where app_no = p_app_no and id = w.id
+      union all select from uncounted where app_no = p_app_no and conversation = p_conversation and id = w.id
+      limit 1) there);
+end $$;
+
+CREATE FUNCTION public.is_id_taken(p_app_no integer, p_conversation bigint, p_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN (public.taken_ids(p_app_no, p_conversation, ARRAY[p_id]) <> '{}'::bigint[]);
+
 CREATE FUNCTION public.job_clock() RETURNS timestamp with time zone
     LANGUAGE sql
     RETURN clock_timestamp();
+
+CREATE FUNCTION public.leave_calls(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if exists (select from call_participants
+    where app_no = p_app_no and uid = p_uid and state in ('waiting', 'ongoing'))
+  then
+    perform enqueue_job(p_app_no, 'calls.leave', jsonb_build_object('uid', p_uid));
+  end if;
+end $$;
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1860,7 +2913,7 @@ CREATE FUNCTION public.partition_name(p_log text, p_day date) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-  if p_log not in ('event_bodies', 'event_positions', 'webhook_deliveries') then
+  if p_log not in ('event_bodies', 'event_positions', 'webhook_deliveries', 'notification_logs') then
     raise exception '% is not a log', p_log using errcode = 'invalid_parameter_value';
   end if;
   return p_log || to_char(p_day, '_YYYYMMDD');
@@ -1907,6 +2960,54 @@ begin
   return v_gone;
 end $_$;
 
+CREATE FUNCTION public.queue_fanouts(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_types text[], p_limit integer, OUT queued integer, OUT more boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_after bigint;
+  v_read int;
+  v_to bigint;
+  v_reached bigint;
+  v_mails boolean;
+  stretch record;
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  queued := 0;
+  more := false;
+  select position into v_after from notifier_progress where app_no = p_app_no for no key update;
+  select * into stretch from stretch_after(p_app_no, v_after);
+  if stretch.last is null then return; end if;
+  v_to := stretch.upto;
+  if stretch.kept then
+    v_mails := exists (select from notification_providers p
+      where p.app_no = p_app_no and p.channel in ('email', 'sms') and p.enabled);
+    with found as materialized (
+      select position, type, key, payload, at
+      from logged_events(p_app_no, stretch.base, p_limit, v_to, p_types)
+    ), stored as (
+      insert into notification_fanouts (app_no, position, key)
+      select p_app_no, f.position, f.key from found f
+      where f.at > now() - interval '24 hours'
+        and (f.type not in ('conversation.read', 'conversation.mark.moved') or exists (
+          select from notification_shown s
+          where s.app_no = p_app_no and s.conversation = split_part(f.key, 'conversation:', 2)::bigint
+            and s.uid = f.payload ->> 'uid'))
+      returning 1
+    ), batched as materialized (
+      select start_batches(p_app_no, split_part(f.key, 'conversation:', 2)::bigint,
+        (f.payload #>> '{message,id}')::bigint)
+      from found f
+      where v_mails and f.type = 'message.sent' and f.at > now() - interval '24 hours'
+    )
+    select (select count(*) from found), (select max(position) from found), (select count(*) from stored)
+    from (select count(*) from batched) b
+    into v_read, v_reached, queued;
+    if v_read = p_limit then v_to := v_reached; end if;
+  end if;
+  update notifier_progress set position = v_to where app_no = p_app_no;
+  more := v_to < stretch.last;
+end $$;
+
 CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id bigint) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
@@ -1916,9 +3017,9 @@ begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
   end if;
-  if m.category = 'action' then
+  if m.category in ('action', 'call') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
-      '{"devMessage": "You can''t quote an action message."}');
+      '{"devMessage": "You can''t quote a message that the service wrote."}');
   end if;
   return message_snapshot(m, h);
 end $$;
@@ -1926,6 +3027,18 @@ end $$;
 CREATE FUNCTION public.reached_id(i public.inbox, p_kind text) RETURNS bigint
     LANGUAGE sql STABLE
     RETURN GREATEST((i).read_id, (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'read'::text))), CASE WHEN (p_kind = 'delivered'::text) THEN (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'delivered'::text))) ELSE NULL::bigint END);
+
+CREATE TABLE public.muids (
+    app_no integer NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    muid text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL COLLATE pg_catalog."C",
+    message_id bigint
+);
+
+CREATE FUNCTION public.reacted_message(p_app_no integer, p_reaction jsonb) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN COALESCE((SELECT u.message_id FROM public.muids u WHERE ((u.app_no = reacted_message.p_app_no) AND (u.sender = ''::text) AND (u.target = ''::text) AND (u.muid = COALESCE(('muid:'::text || (reacted_message.p_reaction ->> 'muid'::text)), ('id:'::text || (reacted_message.p_reaction ->> 'messageId'::text)))))), ((p_reaction ->> 'messageId'::text))::bigint);
 
 CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text[]) RETURNS void
     LANGUAGE sql
@@ -2055,6 +3168,121 @@ begin
   if v_waited and not v_waiting then
     update webhook_parked set retry_at = now()
     where app_no = p_app_no and webhook_no = p_webhook and retry_at > now();
+  end if;
+end $$;
+
+CREATE FUNCTION public.record_fanouts(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_batch json) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  if p_batch -> 'begun' is not null then
+    update notification_fanouts f set after_uid = b.after
+    from json_to_recordset(p_batch -> 'begun') as b (position bigint, after text)
+    where f.app_no = p_app_no and f.position = b.position;
+  end if;
+  if p_batch -> 'done' is not null then
+    delete from notification_fanouts where app_no = p_app_no and position in (
+      select value::bigint from json_array_elements_text(p_batch -> 'done'));
+  end if;
+  if p_batch -> 'held' is not null then
+    insert into notification_held (app_no, uid, position, conversation, message_id, by_uid, until)
+    select p_app_no, h.uid, h.position, h.conversation, h."messageId", h.by, to_timestamp(h.until / 1000.0)
+    from json_to_recordset(p_batch -> 'held') as h (uid text, position bigint, conversation bigint,
+      "messageId" bigint, by text, until bigint)
+    on conflict (app_no, uid, position) do update set until = excluded.until;
+  end if;
+  if p_batch -> 'delayed' is not null then
+    update notification_held h set until = to_timestamp(d."to" / 1000.0)
+    from json_to_recordset(p_batch -> 'delayed') as d (uid text, until bigint, "to" bigint)
+    where h.app_no = p_app_no and h.uid = d.uid and h.until <= to_timestamp(d.until / 1000.0);
+  end if;
+  if p_batch -> 'released' is not null then
+    delete from notification_held h
+    using json_to_recordset(p_batch -> 'released') as r (uid text, until bigint)
+    where h.app_no = p_app_no and h.uid = r.uid and h.until <= to_timestamp(r.until / 1000.0);
+  end if;
+  if p_batch -> 'unshown' is not null then
+    with gone as (
+      select decode(u.hash, 'hex') as push_hash, u.conversation, u.ids
+      from json_to_recordset(p_batch -> 'unshown') as u (hash text, conversation bigint, ids bigint[])
+    ), left_over as (
+      select g.push_hash, g.conversation,
+        array(select id from unnest(s.ids) id where id <> all (g.ids)) as ids
+      from gone g join notification_shown s on s.app_no = p_app_no and s.push_hash = g.push_hash
+        and s.conversation = g.conversation
+    ), removed as (
+      delete from notification_shown s using left_over l
+      where s.app_no = p_app_no and s.push_hash = l.push_hash and s.conversation = l.conversation
+        and l.ids = '{}'
+    )
+    update notification_shown s set ids = l.ids from left_over l
+    where s.app_no = p_app_no and s.push_hash = l.push_hash and s.conversation = l.conversation
+      and l.ids <> '{}';
+  end if;
+  if p_batch -> 'deliveries' is not null then
+    insert into notification_deliveries (app_no, channel, provider, uid, push_hash, conversation, position,
+      message_id, what, by_uid, private, ids, due_at, expires_at)
+    select p_app_no, d.channel, d.provider, d.uid, decode(d.hash, 'hex'), d.conversation, d.position,
+      d."messageId", d.what, d.by, d.private, d.ids,
+      greatest(now(), (
+        select l.due_at from notification_deliveries l
+        where l.app_no = p_app_no and l.uid = d.uid and l.push_hash = decode(d.hash, 'hex')
+          and l.conversation = d.conversation
+        order by l.id desc limit 1)),
+      to_timestamp(d.expires / 1000.0)
+    from rows from (json_to_recordset(p_batch -> 'deliveries') as (channel text, provider text, uid text,
+      hash text, conversation bigint, position bigint, "messageId" bigint, what text, by text,
+      private boolean, ids bigint[], expires bigint))
+      with ordinality as d (channel, provider, uid, hash, conversation, position, "messageId", what, by,
+        private, ids, expires, nth)
+    order by d.nth;
+  end if;
+end $$;
+
+CREATE FUNCTION public.record_notified(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_batch json) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  if p_batch -> 'gone' is not null then
+    delete from push_tokens t
+    using json_to_recordset(p_batch -> 'gone') as g (hash text, before bigint)
+    where t.app_no = p_app_no and t.push_hash = decode(g.hash, 'hex')
+      and t.updated_at <= coalesce(to_timestamp(g.before / 1000.0), now());
+  end if;
+  if p_batch -> 'shown' is not null then
+    -- Locked: a token that ends now would take the row with it before it is there.
+    perform from push_tokens t
+    where t.app_no = p_app_no and t.push_hash in (
+      select d.push_hash from notification_deliveries d
+      where d.app_no = p_app_no and d.id in (
+        select value::bigint from json_array_elements_text(p_batch -> 'shown')))
+    order by t.push_hash for key share;
+    insert into notification_shown as s (app_no, push_hash, conversation, uid, ids)
+    select p_app_no, d.push_hash, d.conversation, d.uid, array_agg(d.message_id order by d.id desc)
+    from notification_deliveries d join push_tokens t
+      on t.app_no = p_app_no and t.push_hash = d.push_hash and t.uid = d.uid
+    where d.app_no = p_app_no and d.id in (
+      select value::bigint from json_array_elements_text(p_batch -> 'shown'))
+    group by d.push_hash, d.conversation, d.uid
+    order by d.push_hash, d.conversation
+    on conflict (app_no, push_hash, conversation) do update
+    set uid = excluded.uid, shown_at = now(), ids = case when s.uid = excluded.uid
+      then (excluded.ids || array(select id from unnest(s.ids) id where id <> all (excluded.ids)))[:100]
+      else excluded.ids end;
+  end if;
+  if p_batch -> 'waiting' is not null then
+    update notification_deliveries d
+    set due_at = now() + make_interval(secs => w.seconds), tries = d.tries + (d.id = w.id)::int
+    from json_to_recordset(p_batch -> 'waiting') as w (id bigint, seconds double precision)
+    join notification_deliveries first on first.app_no = p_app_no and first.id = w.id
+    where d.app_no = p_app_no and d.uid = first.uid and d.push_hash = first.push_hash
+      and d.conversation = first.conversation and d.id >= first.id;
+  end if;
+  if p_batch -> 'ended' is not null then
+    delete from notification_deliveries where app_no = p_app_no and id in (
+      select value::bigint from json_array_elements_text(p_batch -> 'ended'));
   end if;
 end $$;
 
@@ -2246,6 +3474,24 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE sql
+    AS $$
+  with gone as (
+    delete from agent_runs where ctid = any (array(
+      (select ctid from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
+      union
+      (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      limit p_limit))
+    returning run_id
+  ), steps as (
+    delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+  ), spent as (
+    delete from agent_spending where app_no = p_app_no and uid = p_uid
+  )
+  select count(*)::int from gone
+$$;
+
 CREATE FUNCTION public.remove_file(p_app_no integer, p_id text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2277,6 +3523,7 @@ begin
   where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
   update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
   perform count_member(h, i, -1);
+  perform leave_calls(p_app_no, p_uid);
   return i;
 end $$;
 
@@ -2338,6 +3585,34 @@ begin
       where app_no = p_app_no and id = v_id;
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.reserve_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_provider text, p_model text, p_tokens bigint, p_money double precision) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  b agent_budgets;
+  s agent_spending;
+  v_uid text;
+  v_now timestamptz := clock_timestamp();
+  v_tokens bigint;
+  v_money float8;
+begin
+  select * into b from agent_budgets where app_no = p_app_no;
+  if p_money is null and (b.run_money is not null or b.user_day_money is not null or b.app_month_money is not null) then
+    return 'budget_unpriced';
+  end if;
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
+  select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
+  into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
+  if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money);
+  if s.tokens > b.app_month_tokens or s.money > b.app_month_money then return 'budget_app'; end if;
+  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money);
+  if s.tokens > b.user_day_tokens or s.money > b.user_day_money then return 'budget_user'; end if;
+  insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
+  values (p_app_no, p_run, p_no, p_attempt, 'model_call', p_provider, p_model, p_tokens, p_money, v_now);
+  return null;
 end $$;
 
 CREATE FUNCTION public.restore_message(p_app_no integer, p_id bigint, OUT message jsonb, OUT conversation bigint) RETURNS record
@@ -2508,14 +3783,26 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((p_data ? 'attachments'::text) OR (p_data ? 'mentions'::text) OR (strpos((p_data ->> 'text'::text), '<@'::text) > 0)) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
+CREATE FUNCTION public.segments_of_user(p_app_no integer, p_uid text) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select upto_id from search_segments s
+  where app_no = p_app_no and (exists (
+      select from messages m
+      where m.app_no = p_app_no and m.sender = p_uid and m.id > s.after_id and m.id <= s.upto_id)
+    or exists (
+      select from mentions k
+      where k.app_no = p_app_no and k.uid = p_uid and k.message_id > s.after_id and k.message_id <= s.upto_id))
+$$;
+
 CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, p_verdict jsonb DEFAULT NULL::jsonb, p_files text[] DEFAULT NULL::text[], OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- Replies never count as unread, nor do messages that don't update the conversation.
-  v_counts boolean := p_parent is null and p_shows;
+  -- Replies don't count as unread, but for answers of agents, nor do messages that don't update the conversation.
+  v_counts boolean := p_shows and (p_parent is null or p_category = 'agentic');
   v_hash bytea;
   m messages;
   -- What check_direct_send or check_group_send returns.
@@ -2944,7 +4231,7 @@ begin
   where ctid = place returning ctid into place;
 end $$;
 
-CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[], p_blocked boolean) RETURNS SETOF text
+CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[], p_blocked boolean, p_at timestamp with time zone DEFAULT now()) RETURNS SETOF text
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2959,7 +4246,7 @@ begin
   loop
     h := open_conversation(p_app_no, p_uid, v_other);
     if p_blocked then
-      insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
+      insert into blocks (app_no, uid, blocked_uid, created_at) values (p_app_no, p_uid, v_other, p_at)
       on conflict do nothing;
     else
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
@@ -2970,6 +4257,10 @@ begin
         blocked_other = case when p_uid = other then p_blocked else blocked_other end
       where app_no = p_app_no and no = h.no;
       perform set_view_blocked(h, p_uid, v_other, p_blocked);
+      if p_blocked then
+        perform leave_calls(p_app_no, p_uid);
+        perform leave_calls(p_app_no, v_other);
+      end if;
       return next v_other;
     end if;
     if not p_blocked and h.last_id = 0
@@ -3025,6 +4316,138 @@ begin
     perform add_views(h.app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
     perform add_app_views(h.app_no, 0, case when p_blocked then -1 else 1 end);
   end if;
+end $$;
+
+CREATE FUNCTION public.settle_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_state text, p_error text, p_input integer, p_output integer, p_tokens bigint, p_money double precision) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  c agent_steps;
+  v_uid text;
+  v_tokens bigint;
+  v_money float8;
+begin
+  update agent_steps set state = p_state, text = null, error = p_error, input_tokens = p_input,
+    output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
+    charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
+  where app_no = p_app_no and run_id = p_run and no = p_no and attempt = p_attempt and state = 'running'
+  returning * into c;
+  if not found then return; end if;
+  v_tokens := c.charged_tokens - c.reserved_tokens;
+  v_money := coalesce(c.charged_money - c.reserved_money, 0);
+  if v_tokens = 0 and v_money = 0 then return; end if;
+  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
+  if v_uid is not null then
+    perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  end if;
+end $$;
+
+CREATE FUNCTION public.show_imported(h public.conversations, p_items jsonb, p_ids bigint[], p_counting bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  i inbox;
+  m messages;
+  side record;
+  v_rows int;
+  v_last bigint;
+  v_shows bigint[];
+  v_shown bigint := h.shown_id;
+  v_second bigint := h.updated_second;
+  v_read bigint;
+  v_hidden int := h.hidden;
+  v_visible boolean;
+  v_views int := 0;
+  v_free int := 0;
+  v_copied boolean := false;
+begin
+  select count(*), max(p_ids[o.nth]), array_agg(p_ids[o.nth] order by p_ids[o.nth]) filter (
+    where (o.i -> 'shows')::boolean)
+  into v_rows, v_last, v_shows
+  from jsonb_array_elements(p_items) with ordinality o (i, nth) where p_ids[o.nth] is not null;
+  if v_shows is not null and v_shows[cardinality(v_shows)] > h.shown_id then
+    v_shown := v_shows[cardinality(v_shows)];
+    v_second := greatest(v_second, id_second(v_shown));
+  end if;
+  select * into m from messages where app_no = h.app_no and id = v_shown;
+  v_copied := m.id is not null and is_copied(m.category, m.type, m.tags, m.data::text) and m.updated_at is null
+    and m.deleted_at is null and m.pinned_at is null and m.parent_id is null and m.quoted_id is null
+    and not m.reacted and not m.saved and not m.data ? 'mentions';
+
+  if h.kind = 'group' then
+    if v_shown > h.shown_id and (h.shown_id = 0 or h.hidden > 0) then
+      select count(*) into v_hidden from inbox
+      where app_no = h.app_no and conversation = h.no and scope is not null and cleared_id >= v_shown;
+      perform add_total(h.app_no, 'views.group', case when h.shown_id > 0 then h.hidden - v_hidden else (
+        select members_count from groups where app_no = h.app_no and guid = h.one) - v_hidden end);
+    end if;
+  else
+    perform add_imported_marks(h, p_items, p_ids);
+    v_hidden := 0;
+    for side in
+      select distinct on (uid) uid, with_id, blocked from (values
+        (h.one, h.other, h.blocked_one), (h.other, h.one, h.blocked_other)) s (uid, with_id, blocked)
+      where uid <> 'app_system' order by uid
+    loop
+      insert into inbox (app_no, uid, kind, with_id, conversation, blocked)
+      values (h.app_no, side.uid, 'user', side.with_id, h.no, side.blocked)
+      on conflict do nothing;
+      select * into i from inbox
+      where app_no = h.app_no and uid = side.uid and kind = 'user' and with_id = side.with_id
+      for no key update;
+      select max(p_ids[o.nth]) into v_read
+      from jsonb_array_elements(p_items) with ordinality o (item, nth)
+      where p_ids[o.nth] > i.read_id and o.item ? 'read' and o.item ->> 'sender' <> side.uid;
+      v_visible := v_shown > i.cleared_id;
+      update inbox set
+        read_id = coalesce(v_read, i.read_id),
+        read_counted = case when v_read is not null then (
+            select k.counted from messages k where k.app_no = h.app_no and k.id = v_read)
+          else i.read_counted + (select count(*) from unnest(p_counting) c where c <= i.read_id) end,
+        own_since = (case when v_read is null then i.own_since + (
+            select count(*) from jsonb_array_elements(p_items) with ordinality o (item, nth)
+            where p_ids[o.nth] > i.read_id and o.item ->> 'sender' = side.uid and cardinality(p_counting) > 0
+              and p_counting[width_bucket(p_ids[o.nth], p_counting)] = p_ids[o.nth])
+          else (select count(*) from messages k
+            where k.app_no = h.app_no and k.conversation = h.no and k.sender = side.uid and k.id > v_read
+              and k.counts and k.deleted_at is null) end),
+        visible = v_visible,
+        created_second = least(case when i.visible then i.created_second end, (
+          select id_second(min(c)) from unnest(v_shows) c where c > i.cleared_id))
+      where app_no = h.app_no and uid = side.uid and kind = 'user' and with_id = side.with_id;
+      if not v_visible then
+        v_hidden := v_hidden + 1;
+      elsif i.visible then
+        if v_second > h.updated_second then
+          update direct_views set updated_second = v_second
+          where app_no = h.app_no and uid = i.uid and blocked = i.blocked and updated_second = h.updated_second
+            and with_id = i.with_id;
+        end if;
+      else
+        insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+        values (h.app_no, i.uid, i.blocked, v_second, i.with_id);
+        perform add_views(h.app_no, i.uid, 1, case when i.blocked then 0 else 1 end);
+        v_views := v_views + 1;
+        v_free := v_free + case when i.blocked then 0 else 1 end;
+      end if;
+    end loop;
+    perform add_app_views(h.app_no, v_views, v_free);
+  end if;
+
+  update conversations set
+    last_id = greatest(h.last_id, v_last), stored = h.stored + v_rows,
+    counted = h.counted + coalesce(cardinality(p_counting), 0),
+    shown_id = v_shown, updated_second = v_second,
+    updated_before = case when v_second > h.updated_second then h.updated_second else h.updated_before end,
+    created_second = least(h.created_second, id_second(v_shows[1])),
+    hidden = v_hidden,
+    shown_sender = case when v_copied then m.sender end,
+    shown_data = case when v_copied then m.data::text end,
+    shown_muid = case when v_copied then m.muid end,
+    delivered_at = case when m.id is null then h.delivered_at else first_mark(h, m, receiver_of(m, h), 'delivered') end,
+    read_at = case when m.id is null then h.read_at else first_mark(h, m, receiver_of(m, h), 'read') end
+  where app_no = h.app_no and no = h.no;
 end $$;
 
 CREATE FUNCTION public.show_released(h public.conversations, m public.messages, p_receiver text) RETURNS public.conversations
@@ -3098,6 +4521,193 @@ CREATE FUNCTION public.special_roles(p_app_no integer) RETURNS TABLE(role text, 
    WHERE ((r.app_no = special_roles.p_app_no) AND ((r.removed_at IS NOT NULL) OR ((r.settings ->> 'sendMessagesTo'::text) = 'friendsOnly'::text)));
 END;
 
+CREATE TABLE public.agent_spending (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    period date NOT NULL,
+    tokens bigint NOT NULL,
+    money double precision NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_tokens bigint, p_money double precision) RETURNS public.agent_spending
+    LANGUAGE sql
+    AS $$
+  insert into agent_spending as s (app_no, uid, period, tokens, money)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0))
+  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money
+  returning *
+$$;
+
+CREATE FUNCTION public.start_agent_run(p_app_no integer, p_message bigint, p_conversation bigint, p_uid text, p_thread bigint, p_agent text) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_run uuid;
+begin
+  insert into agent_runs (app_no, agent_uid, uid, conversation, message_id, thread_id)
+  values (p_app_no, p_agent, p_uid, p_conversation, p_message, p_thread)
+  on conflict (app_no, message_id, agent_uid) do nothing
+  returning run_id into v_run;
+  if v_run is null then return 0; end if;
+  perform enqueue_agent_run(p_app_no, v_run);
+  return 1;
+end $$;
+
+CREATE FUNCTION public.start_agent_runs(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_limit integer, OUT started integer, OUT more boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_after bigint;
+  v_to bigint;
+  v_read int;
+  v_reached bigint;
+  v_asked json;
+  stretch record;
+  q record;
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  started := 0;
+  more := false;
+  select position into v_after from agent_progress where app_no = p_app_no for no key update;
+  select * into stretch from stretch_after(p_app_no, v_after);
+  if stretch.last is null then return; end if;
+  v_to := stretch.upto;
+  if stretch.kept then
+    with found as materialized (
+      select position, payload -> 'message' as message, at
+      from logged_events(p_app_no, stretch.base, p_limit, v_to, '{message.sent}')
+    )
+    select count(*), max(position), json_agg(message order by position) filter (
+      where at > now() - interval '24 hours'
+        and message ->> 'receiverType' = 'user'
+        and message ->> 'category' = 'message' and message ->> 'type' = 'text'
+        and exists (select from agents g
+          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.kind = 'built' and g.active))
+    into v_read, v_reached, v_asked
+    from found;
+    if v_read = p_limit then v_to := v_reached; end if;
+  end if;
+  for q in
+    select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, asked.message ->> 'receiver' as agent
+    from json_array_elements(v_asked) with ordinality asked (message, nth)
+    join messages m on m.app_no = p_app_no and m.id = (asked.message ->> 'id')::bigint and m.deleted_at is null
+    join users u on u.app_no = p_app_no and u.uid = m.sender and u.role <> '@agentic'
+    order by asked.nth
+  loop
+    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.sender, q.thread, q.agent);
+  end loop;
+  update agent_progress set position = v_to where app_no = p_app_no;
+  more := v_to < stretch.last;
+end $$;
+
+CREATE FUNCTION public.start_batches(p_app_no integer, p_conversation bigint, p_message_id bigint) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_kind text;
+  v_sender text;
+  v_batch record;
+  v_started int := 0;
+begin
+  select h.kind, m.sender into v_kind, v_sender
+  from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+  where m.app_no = p_app_no and m.id = p_message_id and m.conversation = p_conversation
+    and m.deleted_at is null and m.category not in ('action', 'call');
+  if not found then return 0; end if;
+  if v_kind = 'group' and (
+    select count(*) from (
+      select from inbox i where i.app_no = p_app_no and i.conversation = p_conversation and i.scope is not null
+      limit batch_members() + 1) members) > batch_members() then
+    return 0;
+  end if;
+  for v_batch in
+    with channels as (
+      select p.channel,
+        -- An app's own server may know addresses that we don't.
+        bool_or(p.kind = 'custom' and not coalesce(
+          (p.details ->> 'useStoredEmailID')::boolean, (p.details ->> 'useStoredPhNo')::boolean, false)) as anyone,
+        coalesce((select (s.settings #>> array['preferences', p.channel, 'intervalInSeconds'])::int
+          from notification_settings s where s.app_no = p_app_no), 7200) as seconds
+      from notification_providers p
+      where p.app_no = p_app_no and p.channel in ('email', 'sms') and p.enabled
+      group by p.channel
+    )
+    insert into notification_batches as b (app_no, uid, channel, conversation, first_id, due_at)
+    select p_app_no, i.uid, c.channel, p_conversation, p_message_id,
+      job_clock() + make_interval(secs => c.seconds)
+    from channels c cross join inbox i
+    left join notification_users u on u.app_no = i.app_no and u.uid = i.uid
+    where i.app_no = p_app_no and i.conversation = p_conversation and i.uid <> v_sender
+      and (v_kind = 'user' or i.scope is not null)
+      and (c.anyone or case c.channel when 'email' then u.email else u.phno end is not null)
+    order by i.uid, c.channel
+    on conflict (app_no, uid, channel, conversation) do update
+      set first_id = excluded.first_id, due_at = excluded.due_at
+      where b.due_at is null and b.covered_id < excluded.first_id
+    returning b.uid, b.channel, b.due_at
+  loop
+    perform enqueue_job(p_app_no, 'notifications.batch',
+      jsonb_build_object('uid', v_batch.uid, 'channel', v_batch.channel, 'conversation', p_conversation),
+      v_batch.due_at - job_clock());
+    v_started := v_started + 1;
+  end loop;
+  return v_started;
+end $$;
+
+CREATE FUNCTION public.stretch_after(p_app_no integer, p_after bigint, OUT base bigint, OUT upto bigint, OUT kept boolean, OUT last bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  a record;
+begin
+  select position into last from positions where app_no = p_app_no and position > p_after;
+  if last is null then return; end if;
+  select * into a from log_after(p_app_no, p_after);
+  base := a.base;
+  upto := coalesce(a.lost_after, least(a.base + 5000, a.upto, last));
+  kept := a.lost_after is null;
+  if kept and last > base and not exists (
+    select from event_positions where app_no = p_app_no and position = a.base + 1)
+  then
+    kept := false;
+    upto := coalesce((select position - 1 from event_positions
+      where app_no = p_app_no and position > a.base order by position limit 1), last);
+  end if;
+end $$;
+
+CREATE FUNCTION public.sweep_calls(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  v_ids := array(select id from calls
+    where app_no = p_app_no and conversation = p_conversation limit p_limit);
+  if v_ids = '{}' then return 0; end if;
+  delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
+  delete from calls where app_no = p_app_no and id = any (v_ids);
+  perform add_total(p_app_no, 'calls', -cardinality(v_ids));
+  return cardinality(v_ids);
+end $$;
+
+CREATE FUNCTION public.sweep_calls_of_user(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids bigint[];
+  v_started bigint[];
+begin
+  v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
+  if v_ids = '{}' then return 0; end if;
+  v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_participants where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+  delete from calls where app_no = p_app_no and id = any (v_started);
+  perform add_total(p_app_no, 'calls', -cardinality(v_started));
+  return cardinality(v_ids);
+end $$;
+
 CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -3127,6 +4737,8 @@ begin
     where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  v_done := v_done + sweep_calls(p_app_no, p_conversation, p_limit - v_done);
   if v_done >= p_limit then return p_limit; end if;
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
@@ -3417,6 +5029,11 @@ begin
     limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  delete from notification_batches where ctid = any (array(
+    select ctid from notification_batches where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  if v_left > 0 then v_left := v_left - remove_agent_runs(p_app_no, p_uid, v_left); end if;
   if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
@@ -3454,6 +5071,8 @@ begin
   if v_left <= 0 then return false; end if;
   delete from view_totals where app_no = p_app_no and uid = p_uid;
   delete from notification_users where app_no = p_app_no and uid = p_uid;
+  delete from notification_held where app_no = p_app_no and uid = p_uid;
+  delete from notification_deliveries where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
 end $$;
@@ -3488,7 +5107,9 @@ begin
   delete from interactions where v_left > 0 and ctid = any (array(
     select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
-  return p_limit - v_left + v_done;
+  v_left := v_left - v_done;
+  if v_left > 0 then v_left := v_left - sweep_calls_of_user(p_app_no, p_uid, v_left); end if;
+  return p_limit - v_left;
 end $$;
 
 CREATE FUNCTION public.sweep_webhook(p_app_no integer, p_webhook bigint, p_limit integer) RETURNS boolean
@@ -3732,9 +5353,130 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.without_user(p_value jsonb, p_uid text, p_as text, p_key text DEFAULT ''::text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  v_text text;
+begin
+  case jsonb_typeof(p_value)
+  when 'object' then
+    if p_value ->> 'uid' = p_uid then
+      p_value := p_value - '{avatar,link,statusMessage,metadata,tags,lastActiveAt,connection,reason,remark}'::text[];
+      if p_value ? 'name' then p_value := p_value || '{"name": "Deleted user"}'; end if;
+    end if;
+    -- A message of the user inside of another one, as a quote.
+    if p_as <> p_uid and p_value ->> 'sender' = p_uid and p_value ? 'data' then
+      p_value := (p_value - '{muid,tags,metadata}'::text[]) || '{"data": {}}';
+    end if;
+    return (
+      select coalesce(jsonb_object_agg(
+        case when key = p_uid then p_as else key end, without_user(value, p_uid, p_as, key)), '{}')
+      from jsonb_each(p_value));
+  when 'array' then
+    return (
+      select coalesce(jsonb_agg(without_user(value, p_uid, p_as, p_key) order by nth), '[]')
+      from jsonb_array_elements(p_value) with ordinality e (value, nth));
+  when 'string' then
+    v_text := p_value #>> '{}';
+    -- What can't be a uid: a uid may be any word, such as `text`.
+    if v_text = p_uid and p_key <> all ('{text,name,description,type,category,receiverType,kind,action,status,state,scope,
+      oldScope,newScope,role,reaction,mimeType,extension,entityType,messageType,messageCategory,region,platform}')
+    then
+      return to_jsonb(p_as);
+    end if;
+    -- Markers of mentions are found in any case, as when they are sent.
+    if strpos(v_text, '<@') > 0 then
+      return to_jsonb(regexp_replace(v_text, '<@uid:' || p_uid || '>', '<@uid:' || p_as || '>', 'gi'));
+    end if;
+    return p_value;
+  else
+    return p_value;
+  end case;
+end $$;
+
 CREATE FUNCTION public.working_apps() RETURNS TABLE(app_no integer, app_id text)
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ select app_no, app_id from apps where archived_at is null and suspended_at is null $$;
+
+CREATE TABLE public.agent_blocks (
+    app_no integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    slug text NOT NULL COLLATE pg_catalog."C",
+    definition jsonb NOT NULL,
+    secret_sealed bytea,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.agent_budgets (
+    app_no integer NOT NULL,
+    run_tokens bigint,
+    run_money double precision,
+    user_day_tokens bigint,
+    user_day_money double precision,
+    app_month_tokens bigint,
+    app_month_money double precision
+);
+
+CREATE TABLE public.agent_progress (
+    app_no integer NOT NULL,
+    "position" bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.agent_runs (
+    app_no integer NOT NULL,
+    run_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    message_id bigint NOT NULL,
+    thread_id bigint NOT NULL,
+    job_id bigint,
+    state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    error text,
+    answer_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone
+);
+
+CREATE TABLE public.agent_steps (
+    app_no integer NOT NULL,
+    run_id uuid NOT NULL,
+    no integer NOT NULL,
+    attempt integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'running'::text NOT NULL COLLATE pg_catalog."C",
+    provider_id text COLLATE pg_catalog."C",
+    model text,
+    text text,
+    input_tokens integer,
+    output_tokens integer,
+    reserved_tokens bigint,
+    reserved_money double precision,
+    charged_tokens bigint,
+    charged_money double precision,
+    error text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone
+);
+
+CREATE TABLE public.agents (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    active boolean NOT NULL,
+    definition jsonb NOT NULL,
+    headers_sealed bytea,
+    last_message_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone
+);
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
@@ -3784,6 +5526,19 @@ CREATE TABLE public.blocks (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.call_participants (
+    app_no integer NOT NULL,
+    call_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    no smallint DEFAULT 0 NOT NULL,
+    state text NOT NULL,
+    device_id text,
+    joined_at timestamp with time zone,
+    left_at timestamp with time zone,
+    hidden boolean DEFAULT false NOT NULL,
+    CONSTRAINT call_participants_state_check CHECK ((state = ANY (ARRAY['invited'::text, 'waiting'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text])))
+);
+
 CREATE TABLE public.check_settings (
     app_no integer NOT NULL,
     url text,
@@ -3810,6 +5565,11 @@ CREATE TABLE public.direct_views (
     with_id text NOT NULL COLLATE pg_catalog."C"
 )
 WITH (fillfactor='50');
+
+CREATE TABLE public.erasures_done (
+    app_no integer NOT NULL,
+    id bigint NOT NULL
+);
 
 CREATE SEQUENCE public.event_ids
     START WITH 1
@@ -3870,6 +5630,29 @@ CREATE VIEW public.events AS
            FROM public.event_bodies
           WHERE ((event_bodies.id = p.body_id) AND (event_bodies.day = p.body_day))
          OFFSET 0) b);
+
+CREATE TABLE public.export_parts (
+    app_no integer NOT NULL,
+    export_id bigint NOT NULL,
+    part integer NOT NULL,
+    content bytea NOT NULL
+);
+ALTER TABLE ONLY public.export_parts ALTER COLUMN content SET STORAGE EXTERNAL;
+
+CREATE TABLE public.exports (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    uid text COLLATE pg_catalog."C",
+    conversation bigint,
+    from_second bigint,
+    to_second bigint NOT NULL,
+    parts integer DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    place jsonb,
+    sums jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+);
 
 CREATE TABLE public.file_references (
     app_no integer NOT NULL,
@@ -3983,6 +5766,50 @@ CREATE TABLE public.idempotency (
     answer_sealed bytea,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     message_id bigint
+);
+
+CREATE TABLE public.import_parts (
+    app_no integer NOT NULL,
+    import_id bigint NOT NULL,
+    part integer NOT NULL,
+    content bytea NOT NULL
+);
+ALTER TABLE ONLY public.import_parts ALTER COLUMN content SET STORAGE EXTERNAL;
+
+CREATE TABLE public.import_problems (
+    app_no integer NOT NULL,
+    import_id bigint NOT NULL,
+    part integer NOT NULL,
+    line integer NOT NULL,
+    code text NOT NULL,
+    message text NOT NULL
+);
+
+CREATE TABLE public.import_sums (
+    app_no integer NOT NULL,
+    import_id bigint NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    conversation text NOT NULL COLLATE pg_catalog."C",
+    count bigint NOT NULL,
+    checksum bigint NOT NULL
+);
+
+CREATE TABLE public.imports (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    dry_run boolean DEFAULT false NOT NULL,
+    by_conversation boolean NOT NULL,
+    parts integer DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    job_id bigint,
+    place jsonb,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    problems bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT imports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'started'::text, 'paused'::text, 'checked'::text, 'done'::text, 'cancelled'::text])))
 );
 
 CREATE TABLE public.interactions (
@@ -4110,8 +5937,11 @@ CREATE TABLE public.model_providers (
     app_no integer NOT NULL,
     provider_id text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL,
+    kind text DEFAULT 'openai'::text NOT NULL COLLATE pg_catalog."C",
     url text NOT NULL,
     key_sealed bytea,
+    input_price double precision,
+    output_price double precision,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -4131,13 +5961,98 @@ CREATE TABLE public.moderation_rules (
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-CREATE TABLE public.muids (
+CREATE TABLE public.notification_batches (
     app_no integer NOT NULL,
-    sender text NOT NULL COLLATE pg_catalog."C",
-    muid text NOT NULL COLLATE pg_catalog."C",
-    target text NOT NULL COLLATE pg_catalog."C",
-    message_id bigint
+    uid text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    first_id bigint NOT NULL,
+    due_at timestamp with time zone,
+    covered_id bigint DEFAULT 0 NOT NULL,
+    sent_day date,
+    sent_today integer DEFAULT 0 NOT NULL,
+    ended_at timestamp with time zone
 );
+
+CREATE TABLE public.notification_deliveries (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    provider text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    push_hash bytea NOT NULL,
+    conversation bigint NOT NULL,
+    "position" bigint NOT NULL,
+    message_id bigint NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    by_uid text NOT NULL COLLATE pg_catalog."C",
+    private boolean NOT NULL,
+    ids bigint[],
+    tries integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE public.notification_deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.notification_deliveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.notification_fanouts (
+    app_no integer NOT NULL,
+    "position" bigint NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    after_uid text COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.notification_held (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    conversation bigint NOT NULL,
+    message_id bigint NOT NULL,
+    by_uid text NOT NULL COLLATE pg_catalog."C",
+    until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.notification_logging (
+    app_no integer NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.notification_logs (
+    app_no integer NOT NULL,
+    id uuid NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    trigger text NOT NULL,
+    message_id bigint,
+    reaction_id bigint,
+    category text,
+    type text,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    receiver text NOT NULL COLLATE pg_catalog."C",
+    receiver_type text NOT NULL,
+    reaction_sender text COLLATE pg_catalog."C",
+    provider text,
+    provider_id text,
+    platform text,
+    push_token text,
+    payload jsonb,
+    triggered boolean NOT NULL,
+    reason text,
+    success boolean,
+    sent_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    day date NOT NULL
+)
+PARTITION BY RANGE (day);
 
 CREATE TABLE public.notification_mutes (
     app_no integer NOT NULL,
@@ -4165,6 +6080,16 @@ CREATE TABLE public.notification_settings (
     settings jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
+CREATE TABLE public.notification_shown (
+    app_no integer NOT NULL,
+    push_hash bytea NOT NULL,
+    conversation bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    ids bigint[] NOT NULL,
+    shown_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='70');
+
 CREATE TABLE public.notification_users (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -4173,6 +6098,13 @@ CREATE TABLE public.notification_users (
     email text,
     phno text
 );
+
+CREATE TABLE public.notifier_progress (
+    app_no integer NOT NULL,
+    shard integer GENERATED ALWAYS AS ((app_no % 64)) STORED NOT NULL,
+    "position" bigint NOT NULL
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.sequencer_progress (
     taken bigint DEFAULT 0 NOT NULL,
@@ -4367,6 +6299,15 @@ CREATE TABLE public.subject_flags (
     CONSTRAINT subject_flags_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
 );
 
+CREATE TABLE public.suppressed_addresses (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    address text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    details text
+);
+
 CREATE TABLE public.thread_users (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -4552,6 +6493,30 @@ CREATE TABLE public.workers (
 )
 WITH (fillfactor='50');
 
+ALTER TABLE ONLY public.agent_blocks
+    ADD CONSTRAINT agent_blocks_pkey PRIMARY KEY (app_no, kind, slug);
+
+ALTER TABLE ONLY public.agent_budgets
+    ADD CONSTRAINT agent_budgets_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.agent_progress
+    ADD CONSTRAINT agent_progress_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.agent_runs
+    ADD CONSTRAINT agent_runs_app_no_message_id_agent_uid_key UNIQUE (app_no, message_id, agent_uid);
+
+ALTER TABLE ONLY public.agent_runs
+    ADD CONSTRAINT agent_runs_pkey PRIMARY KEY (app_no, run_id);
+
+ALTER TABLE ONLY public.agent_spending
+    ADD CONSTRAINT agent_spending_pkey PRIMARY KEY (app_no, uid, period);
+
+ALTER TABLE ONLY public.agent_steps
+    ADD CONSTRAINT agent_steps_pkey PRIMARY KEY (app_no, run_id, no, attempt);
+
+ALTER TABLE ONLY public.agents
+    ADD CONSTRAINT agents_pkey PRIMARY KEY (app_no, uid);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (app_no, key_hash);
 
@@ -4573,6 +6538,12 @@ ALTER TABLE ONLY public.bans
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
 
+ALTER TABLE ONLY public.call_participants
+    ADD CONSTRAINT call_participants_pkey PRIMARY KEY (app_no, call_id, uid, no);
+
+ALTER TABLE ONLY public.calls
+    ADD CONSTRAINT calls_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.check_settings
     ADD CONSTRAINT check_settings_pkey PRIMARY KEY (app_no);
 
@@ -4585,11 +6556,20 @@ ALTER TABLE ONLY public.conversations
 ALTER TABLE ONLY public.conversations
     ADD CONSTRAINT conversations_pkey PRIMARY KEY (app_no, no);
 
+ALTER TABLE ONLY public.erasures_done
+    ADD CONSTRAINT erasures_done_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.event_bodies
     ADD CONSTRAINT event_bodies_pkey PRIMARY KEY (id, day);
 
 ALTER TABLE ONLY public.event_positions
     ADD CONSTRAINT event_positions_pkey PRIMARY KEY (app_no, "position", day);
+
+ALTER TABLE ONLY public.export_parts
+    ADD CONSTRAINT export_parts_pkey PRIMARY KEY (app_no, export_id, part);
+
+ALTER TABLE ONLY public.exports
+    ADD CONSTRAINT exports_pkey PRIMARY KEY (app_no, id);
 
 ALTER TABLE ONLY public.file_kinds
     ADD CONSTRAINT file_kinds_pkey PRIMARY KEY (app_no, kind);
@@ -4636,6 +6616,18 @@ ALTER TABLE ONLY public.held_messages
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (app_no, credential, uid, key);
 
+ALTER TABLE ONLY public.import_parts
+    ADD CONSTRAINT import_parts_pkey PRIMARY KEY (app_no, import_id, part);
+
+ALTER TABLE ONLY public.import_problems
+    ADD CONSTRAINT import_problems_pkey PRIMARY KEY (app_no, import_id, part, line);
+
+ALTER TABLE ONLY public.import_sums
+    ADD CONSTRAINT import_sums_pkey PRIMARY KEY (app_no, import_id, kind, conversation);
+
+ALTER TABLE ONLY public.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (app_no, uid, kind, with_id);
 
@@ -4681,6 +6673,24 @@ ALTER TABLE ONLY public.moderation_rules
 ALTER TABLE ONLY public.muids
     ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);
 
+ALTER TABLE ONLY public.notification_batches
+    ADD CONSTRAINT notification_batches_pkey PRIMARY KEY (app_no, uid, channel, conversation);
+
+ALTER TABLE ONLY public.notification_deliveries
+    ADD CONSTRAINT notification_deliveries_pkey PRIMARY KEY (app_no, id);
+
+ALTER TABLE ONLY public.notification_fanouts
+    ADD CONSTRAINT notification_fanouts_pkey PRIMARY KEY (app_no, "position");
+
+ALTER TABLE ONLY public.notification_held
+    ADD CONSTRAINT notification_held_pkey PRIMARY KEY (app_no, uid, "position");
+
+ALTER TABLE ONLY public.notification_logging
+    ADD CONSTRAINT notification_logging_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.notification_logs
+    ADD CONSTRAINT notification_logs_pkey PRIMARY KEY (app_no, id, day);
+
 ALTER TABLE ONLY public.notification_mutes
     ADD CONSTRAINT notification_mutes_pkey PRIMARY KEY (app_no, kind, with_id, uid);
 
@@ -4690,8 +6700,14 @@ ALTER TABLE ONLY public.notification_providers
 ALTER TABLE ONLY public.notification_settings
     ADD CONSTRAINT notification_settings_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.notification_shown
+    ADD CONSTRAINT notification_shown_pkey PRIMARY KEY (app_no, push_hash, conversation);
+
 ALTER TABLE ONLY public.notification_users
     ADD CONSTRAINT notification_users_pkey PRIMARY KEY (app_no, uid);
+
+ALTER TABLE ONLY public.notifier_progress
+    ADD CONSTRAINT notifier_progress_pkey PRIMARY KEY (app_no);
 
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
@@ -4746,6 +6762,12 @@ ALTER TABLE ONLY public.search_segments
 
 ALTER TABLE ONLY public.subject_flags
     ADD CONSTRAINT subject_flags_pkey PRIMARY KEY (app_no, kind, subject, uid);
+
+ALTER TABLE ONLY public.suppressed_addresses
+    ADD CONSTRAINT suppressed_addresses_app_no_channel_address_key UNIQUE (app_no, channel, address);
+
+ALTER TABLE ONLY public.suppressed_addresses
+    ADD CONSTRAINT suppressed_addresses_pkey PRIMARY KEY (app_no, id);
 
 ALTER TABLE ONLY public.thread_users
     ADD CONSTRAINT thread_users_pkey PRIMARY KEY (app_no, uid, parent_id);
@@ -4807,6 +6829,20 @@ ALTER TABLE ONLY public.webhooks
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
+CREATE INDEX agent_runs_agent ON public.agent_runs USING btree (app_no, agent_uid, created_at, run_id);
+
+CREATE INDEX agent_runs_created ON public.agent_runs USING btree (app_no, created_at, run_id);
+
+CREATE INDEX agent_runs_ended ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX agent_runs_open ON public.agent_runs USING btree (created_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX agent_runs_user ON public.agent_runs USING btree (app_no, uid, created_at, run_id);
+
+CREATE INDEX agent_spending_period ON public.agent_spending USING btree (period);
+
+CREATE INDEX agents_created ON public.agents USING btree (app_no, kind, created_at);
+
 CREATE INDEX apps_archived ON public.apps USING btree (app_no) WHERE (archived_at IS NOT NULL);
 
 CREATE INDEX apps_restrained ON public.apps USING btree (app_no) WHERE ((suspended_at IS NOT NULL) OR (throttle IS NOT NULL));
@@ -4818,6 +6854,16 @@ CREATE INDEX bans_list ON public.bans USING btree (app_no, guid, banned_at, uid)
 CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
 
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
+
+CREATE INDEX call_participants_active ON public.call_participants USING btree (app_no, uid) WHERE (state = ANY (ARRAY['waiting'::text, 'ongoing'::text]));
+
+CREATE INDEX call_participants_user ON public.call_participants USING btree (app_no, uid, call_id);
+
+CREATE INDEX calls_conversation ON public.calls USING btree (app_no, conversation);
+
+CREATE INDEX calls_filters ON public.calls USING btree (app_no, status, type, kind, mode, id);
+
+CREATE UNIQUE INDEX calls_of_group ON public.calls USING btree (app_no, conversation) WHERE ((kind = 'group'::text) AND (status = ANY (ARRAY['initiated'::text, 'ongoing'::text])));
 
 CREATE UNIQUE INDEX checked_messages_muid ON public.checked_messages USING btree (app_no, sender, muid) WHERE (muid IS NOT NULL);
 
@@ -4834,6 +6880,8 @@ CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (a
 CREATE INDEX event_positions_late ON ONLY public.event_positions USING btree (body_day) WHERE (body_day < day);
 
 CREATE INDEX event_positions_second ON ONLY public.event_positions USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
+
+CREATE INDEX exports_created ON public.exports USING btree (created_at);
 
 CREATE INDEX file_references_file ON public.file_references USING btree (app_no, file_id, message_id);
 
@@ -4880,6 +6928,8 @@ CREATE INDEX held_messages_pending ON public.held_messages USING btree (held_at)
 CREATE INDEX held_messages_sender ON public.held_messages USING btree (app_no, sender, id);
 
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
+
+CREATE INDEX imports_created ON public.imports USING btree (created_at);
 
 CREATE INDEX inbox_conversation ON public.inbox USING btree (app_no, conversation, uid);
 
@@ -4939,9 +6989,31 @@ CREATE INDEX messages_type ON public.messages USING btree (app_no, type, id) WHE
 
 CREATE UNIQUE INDEX moderation_rules_active ON public.moderation_rules USING btree (app_no, rule_id) WHERE active;
 
+CREATE INDEX notification_batches_ended ON public.notification_batches USING btree (ended_at) WHERE (due_at IS NULL);
+
+CREATE INDEX notification_deliveries_due ON public.notification_deliveries USING btree (app_no, channel, provider, due_at, id);
+
+CREATE INDEX notification_deliveries_expired ON public.notification_deliveries USING btree (expires_at);
+
+CREATE INDEX notification_deliveries_lane ON public.notification_deliveries USING btree (app_no, uid, push_hash, conversation, id);
+
+CREATE INDEX notification_fanouts_begun ON public.notification_fanouts USING btree (app_no, key, "position") WHERE (after_uid IS NOT NULL);
+
+CREATE INDEX notification_held_until ON public.notification_held USING btree (app_no, until);
+
+CREATE INDEX notification_logs_message ON ONLY public.notification_logs USING btree (app_no, message_id, id);
+
+CREATE INDEX notification_logs_user ON ONLY public.notification_logs USING btree (app_no, uid, id);
+
 CREATE INDEX notification_mutes_user ON public.notification_mutes USING btree (app_no, uid);
 
 CREATE UNIQUE INDEX notification_providers_default ON public.notification_providers USING btree (app_no, channel, kind) WHERE is_default;
+
+CREATE INDEX notification_shown_at ON public.notification_shown USING btree (shown_at);
+
+CREATE INDEX notification_shown_conversation ON public.notification_shown USING btree (app_no, conversation, uid);
+
+CREATE INDEX notifier_progress_shard ON public.notifier_progress USING btree (shard);
 
 CREATE INDEX presence_order ON public.presence USING btree (app_no, name_key, uid);
 
@@ -4972,6 +7044,8 @@ CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
 CREATE INDEX subject_flags_item ON public.subject_flags USING btree (app_no, item_id);
 
 CREATE INDEX subject_flags_user ON public.subject_flags USING btree (app_no, uid);
+
+CREATE INDEX suppressed_addresses_address ON public.suppressed_addresses USING btree (app_no, address, id);
 
 CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
 
@@ -5043,6 +7117,24 @@ CREATE TRIGGER update_presence_name AFTER UPDATE OF name ON public.users FOR EAC
 
 CREATE TRIGGER update_user_card AFTER UPDATE OF uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata ON public.users FOR EACH ROW EXECUTE FUNCTION public.update_user_card();
 
+ALTER TABLE ONLY public.agent_blocks
+    ADD CONSTRAINT agent_blocks_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_budgets
+    ADD CONSTRAINT agent_budgets_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_progress
+    ADD CONSTRAINT agent_progress_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_runs
+    ADD CONSTRAINT agent_runs_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_spending
+    ADD CONSTRAINT agent_spending_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agents
+    ADD CONSTRAINT agents_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
@@ -5061,17 +7153,29 @@ ALTER TABLE ONLY public.model_providers
 ALTER TABLE ONLY public.moderation_rules
     ADD CONSTRAINT moderation_rules_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
+ALTER TABLE ONLY public.notification_logging
+    ADD CONSTRAINT notification_logging_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
 ALTER TABLE ONLY public.notification_providers
     ADD CONSTRAINT notification_providers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.notification_settings
     ADD CONSTRAINT notification_settings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
+ALTER TABLE ONLY public.notification_shown
+    ADD CONSTRAINT notification_shown_app_no_push_hash_fkey FOREIGN KEY (app_no, push_hash) REFERENCES public.push_tokens(app_no, push_hash) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.notifier_progress
+    ADD CONSTRAINT notifier_progress_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
 ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_app_no_token_hash_fkey FOREIGN KEY (app_no, token_hash) REFERENCES public.auth_tokens(app_no, token_hash) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.suppressed_addresses
+    ADD CONSTRAINT suppressed_addresses_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -1,7 +1,34 @@
+CREATE FUNCTION public.erase_audit(p_app_no integer, p_erasure bigint, p_uid text, p_as text, p_after bigint, p_limit integer, OUT changed integer, OUT last bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  v_ids bigint[];
+  -- The uid, not as a part of another one.
+  v_word text := '(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])';
+begin
+  perform from erasures where app_no = p_app_no and id = p_erasure and state = 'running';
+  if not found then raise exception 'erasure % is not running', p_erasure; end if;
+  v_ids := array(select id from audit where app_no = p_app_no and id > p_after order by id limit p_limit);
+  perform set_config('loquat.erasing', 'yes', true);
+  update audit set
+    before = case when before is not null then '{"erased": true}'::jsonb end,
+    after = case when after is not null then '{"erased": true}'::jsonb end,
+    target = (select coalesce(jsonb_object_agg(key,
+        to_jsonb(regexp_replace(value #>> '{}', v_word, '\1' || p_as, 'gi'))), '{}')
+      from jsonb_each(target))
+  where id = any (v_ids) and concat_ws(' ', target, before, after) ~* v_word
+    and (p_as <> p_uid or before <> '{"erased": true}' or after <> '{"erased": true}');
+  get diagnostics changed = row_count;
+  perform set_config('loquat.erasing', '', true);
+  last := case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
 CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
+  if tg_op = 'UPDATE' and current_setting('loquat.erasing', true) = 'yes' then return null; end if;
   raise exception 'audit entries cannot be changed or deleted' using errcode = 'insufficient_privilege';
 end $$;
 
@@ -73,6 +100,21 @@ CREATE TABLE public.collaborators (
     role text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT collaborators_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'moderator'::text, 'developer'::text])))
+);
+
+CREATE TABLE public.erasures (
+    app_no integer NOT NULL,
+    id bigint DEFAULT (((floor(((date_part('epoch'::text, clock_timestamp()) - (1000000000)::double precision) * (1000000)::double precision)))::bigint * 4) + (floor((random() * (4)::double precision)))::integer) NOT NULL,
+    uid_hash bytea NOT NULL,
+    uid_sealed bytea NOT NULL,
+    mode text NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    completed_at timestamp with time zone,
+    runs integer DEFAULT 0 NOT NULL,
+    receipt jsonb,
+    CONSTRAINT erasures_mode_check CHECK ((mode = ANY (ARRAY['remove'::text, 'anonymise'::text]))),
+    CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
 );
 
 CREATE TABLE public.function_files (
@@ -178,6 +220,9 @@ ALTER TABLE ONLY public.cells
 ALTER TABLE ONLY public.collaborators
     ADD CONSTRAINT collaborators_pkey PRIMARY KEY (app_no, operator_no);
 
+ALTER TABLE ONLY public.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.function_files
     ADD CONSTRAINT function_files_pkey PRIMARY KEY (name);
 
@@ -237,6 +282,10 @@ CREATE INDEX collaborators_operator ON public.collaborators USING btree (operato
 
 CREATE UNIQUE INDEX collaborators_owner ON public.collaborators USING btree (app_no) WHERE (role = 'owner'::text);
 
+CREATE UNIQUE INDEX erasures_running ON public.erasures USING btree (app_no, uid_hash) WHERE (state = 'running'::text);
+
+CREATE INDEX erasures_user ON public.erasures USING btree (app_no, uid_hash, id);
+
 CREATE INDEX operator_keys_operator ON public.operator_keys USING btree (operator_no);
 
 CREATE INDEX operator_sessions_operator ON public.operator_sessions USING btree (operator_no, created_at);
@@ -259,6 +308,9 @@ ALTER TABLE ONLY public.collaborators
 
 ALTER TABLE ONLY public.collaborators
     ADD CONSTRAINT collaborators_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);
+
+ALTER TABLE ONLY public.erasures
+    ADD CONSTRAINT erasures_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);

@@ -53,6 +53,18 @@ export interface DirectoryRows {
     role: string
     created_at: Date
   }
+  erasures: {
+    app_no: number
+    id: number
+    uid_hash: Buffer
+    uid_sealed: Buffer
+    mode: string
+    state: string
+    created_at: Date
+    completed_at: Date | null
+    runs: number
+    receipt: unknown | null
+  }
   idempotency: {
     operator_no: number
     key: string
@@ -117,6 +129,85 @@ export interface DirectoryRows {
 
 /** Rows of the tables of a cell. */
 export interface CellRows {
+  agent_blocks: {
+    app_no: number
+    kind: string
+    slug: string
+    definition: unknown
+    secret_sealed: Buffer | null
+    created_at: Date
+    updated_at: Date
+  }
+  agent_budgets: {
+    app_no: number
+    run_tokens: number | null
+    run_money: number | null
+    user_day_tokens: number | null
+    user_day_money: number | null
+    app_month_tokens: number | null
+    app_month_money: number | null
+  }
+  agent_progress: {
+    app_no: number
+    position: number
+  }
+  agent_runs: {
+    app_no: number
+    run_id: string
+    agent_uid: string
+    uid: string
+    conversation: number
+    message_id: number
+    thread_id: number
+    job_id: number | null
+    state: string
+    reason: string | null
+    error: string | null
+    answer_id: number | null
+    created_at: Date
+    started_at: Date | null
+    ended_at: Date | null
+  }
+  agent_spending: {
+    app_no: number
+    uid: string
+    period: string
+    tokens: number
+    money: number
+  }
+  agent_steps: {
+    app_no: number
+    run_id: string
+    no: number
+    attempt: number
+    kind: string
+    state: string
+    provider_id: string | null
+    model: string | null
+    text: string | null
+    input_tokens: number | null
+    output_tokens: number | null
+    reserved_tokens: number | null
+    reserved_money: number | null
+    charged_tokens: number | null
+    charged_money: number | null
+    error: string | null
+    started_at: Date
+    ended_at: Date | null
+  }
+  agents: {
+    app_no: number
+    uid: string
+    kind: string
+    name: string
+    active: boolean
+    definition: unknown
+    headers_sealed: Buffer | null
+    last_message_at: Date | null
+    created_at: Date
+    updated_at: Date
+    deleted_at: Date | null
+  }
   api_keys: {
     app_no: number
     key_hash: Buffer
@@ -171,6 +262,34 @@ export interface CellRows {
     blocked_uid: string
     created_at: Date
   }
+  call_participants: {
+    app_no: number
+    call_id: number
+    uid: string
+    no: number
+    state: string
+    device_id: string | null
+    joined_at: Date | null
+    left_at: Date | null
+    hidden: boolean
+  }
+  calls: {
+    app_no: number
+    id: number
+    conversation: number
+    kind: string
+    receiver: string
+    initiator: string
+    type: string
+    mode: string
+    status: string
+    mid: string
+    joined: number
+    initiated_at: Date
+    started_at: Date | null
+    ended_at: Date | null
+    lone_since: Date | null
+  }
   check_settings: {
     app_no: number
     url: string | null
@@ -222,6 +341,7 @@ export interface CellRows {
     counted: number
     hidden: number
     purged_id: number
+    purged_counted: number
     purging: boolean
     blocked_one: boolean
     blocked_other: boolean
@@ -232,6 +352,10 @@ export interface CellRows {
     blocked: boolean
     updated_second: number
     with_id: string
+  }
+  erasures_done: {
+    app_no: number
+    id: number
   }
   event_bodies: {
     id: number
@@ -255,6 +379,26 @@ export interface CellRows {
     type: string
     to_first: string
     to_second: string | null
+  }
+  export_parts: {
+    app_no: number
+    export_id: number
+    part: number
+    content: Buffer
+  }
+  exports: {
+    app_no: number
+    id: number
+    uid: string | null
+    conversation: number | null
+    from_second: number | null
+    to_second: number
+    parts: number
+    bytes: number
+    place: unknown | null
+    sums: unknown
+    created_at: Date
+    ended_at: Date | null
   }
   file_kinds: {
     app_no: number
@@ -399,6 +543,44 @@ export interface CellRows {
     created_at: Date
     message_id: number | null
   }
+  import_parts: {
+    app_no: number
+    import_id: number
+    part: number
+    content: Buffer
+  }
+  import_problems: {
+    app_no: number
+    import_id: number
+    part: number
+    line: number
+    code: string
+    message: string
+  }
+  import_sums: {
+    app_no: number
+    import_id: number
+    kind: string
+    conversation: string
+    count: number
+    checksum: number
+  }
+  imports: {
+    app_no: number
+    id: number
+    state: string
+    dry_run: boolean
+    by_conversation: boolean
+    parts: number
+    bytes: number
+    job_id: number | null
+    place: unknown | null
+    counts: unknown
+    problems: number
+    created_at: Date
+    started_at: Date | null
+    ended_at: Date | null
+  }
   inbox: {
     app_no: number
     uid: string
@@ -538,13 +720,17 @@ export interface CellRows {
     pinned_by: string | null
     reacted: boolean
     saved: boolean
+    silent: boolean
   }
   model_providers: {
     app_no: number
     provider_id: string
     name: string
+    kind: string
     url: string
     key_sealed: Buffer | null
+    input_price: number | null
+    output_price: number | null
     created_at: Date
     updated_at: Date
   }
@@ -569,6 +755,82 @@ export interface CellRows {
     target: string
     message_id: number | null
   }
+  notification_batches: {
+    app_no: number
+    uid: string
+    channel: string
+    conversation: number
+    first_id: number
+    due_at: Date | null
+    covered_id: number
+    sent_day: string | null
+    sent_today: number
+    ended_at: Date | null
+  }
+  notification_deliveries: {
+    app_no: number
+    id: number
+    channel: string
+    provider: string
+    uid: string
+    push_hash: Buffer
+    conversation: number
+    position: number
+    message_id: number
+    what: string
+    by_uid: string
+    private: boolean
+    ids: string[] | null
+    tries: number
+    due_at: Date
+    expires_at: Date
+  }
+  notification_fanouts: {
+    app_no: number
+    position: number
+    key: string
+    after_uid: string | null
+  }
+  notification_held: {
+    app_no: number
+    uid: string
+    position: number
+    conversation: number
+    message_id: number
+    by_uid: string
+    until: Date
+  }
+  notification_logging: {
+    app_no: number
+    until: Date
+  }
+  notification_logs: {
+    app_no: number
+    id: string
+    uid: string
+    channel: string
+    trigger: string
+    message_id: number | null
+    reaction_id: number | null
+    category: string | null
+    type: string | null
+    sender: string
+    receiver: string
+    receiver_type: string
+    reaction_sender: string | null
+    provider: string | null
+    provider_id: string | null
+    platform: string | null
+    push_token: string | null
+    payload: unknown | null
+    triggered: boolean
+    reason: string | null
+    success: boolean | null
+    sent_at: Date
+    started_at: Date
+    ended_at: Date
+    day: string
+  }
   notification_mutes: {
     app_no: number
     kind: string
@@ -592,6 +854,14 @@ export interface CellRows {
     app_no: number
     settings: unknown
   }
+  notification_shown: {
+    app_no: number
+    push_hash: Buffer
+    conversation: number
+    uid: string
+    ids: string[]
+    shown_at: Date
+  }
   notification_users: {
     app_no: number
     uid: string
@@ -599,6 +869,11 @@ export interface CellRows {
     timezone: string | null
     email: string | null
     phno: string | null
+  }
+  notifier_progress: {
+    app_no: number
+    shard: number
+    position: number
   }
   positions: {
     app_no: number
@@ -773,6 +1048,14 @@ export interface CellRows {
     reason_id: string
     remark: string | null
     flagged_at: Date
+  }
+  suppressed_addresses: {
+    app_no: number
+    id: number
+    channel: string
+    address: string
+    reason: string
+    details: string | null
   }
   thread_users: {
     app_no: number

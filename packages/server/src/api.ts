@@ -1,6 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { restrictionRoutes } from './areas/access/restrictions.routes.ts'
 import { permissionRoutes } from './areas/access/routes.ts'
+import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
+import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
+import { agentRoutes } from './areas/agents/routes.ts'
+import { agentRunRoutes } from './areas/agents/runs.routes.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { collaboratorRoutes } from './areas/apps/collaborators.routes.ts'
 import { appRoutes } from './areas/apps/routes.ts'
@@ -8,15 +12,20 @@ import { settingRoutes } from './areas/apps/settings.routes.ts'
 import { usageRoutes } from './areas/apps/usage.routes.ts'
 import { auditRoutes } from './areas/audit/routes.ts'
 import { botRoutes } from './areas/bots/routes.ts'
+import { callRoutes } from './areas/calls/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
+import { erasureRoutes } from './areas/erasures/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
 import { addPictures } from './areas/files/pictures.routes.ts'
 import { fileRoutes } from './areas/files/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
+import { exportRoutes } from './areas/imports/exports/routes.ts'
+import { importJobRoutes } from './areas/imports/jobs.routes.ts'
+import { importRoutes } from './areas/imports/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
 import { modelRoutes } from './areas/models/routes.ts'
@@ -32,6 +41,12 @@ import { ruleRoutes } from './areas/moderation/rules.routes.ts'
 import { sanctionRoutes } from './areas/moderation/sanctions.routes.ts'
 import { subjectRoutes } from './areas/moderation/subjects.routes.ts'
 import { contactRoutes } from './areas/notifications/contact.routes.ts'
+import { explainRoutes } from './areas/notifications/explain.routes.ts'
+import { notificationLogRoutes } from './areas/notifications/logs.routes.ts'
+import { addInbound } from './areas/notifications/mail/inbound.routes.ts'
+import { addMailLinks } from './areas/notifications/mail/public.routes.ts'
+import { suppressedRoutes } from './areas/notifications/mail/suppressed.routes.ts'
+import { mailTestRoutes } from './areas/notifications/mail/tests.routes.ts'
 import { notificationPreferenceRoutes } from './areas/notifications/preferences.routes.ts'
 import { providerRoutes } from './areas/notifications/providers.routes.ts'
 import { notificationSettingsRoutes } from './areas/notifications/settings.routes.ts'
@@ -67,6 +82,8 @@ import { addOpenApi } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 import { addReference } from './reference/routes.ts'
 
+export { listenForMail } from './areas/notifications/mail/listener.ts'
+
 /** All areas of the REST API. */
 const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   apiKeyRoutes,
@@ -74,6 +91,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   permissionRoutes,
   restrictionRoutes,
   userRoutes,
+  erasureRoutes,
   authTokenRoutes,
   botRoutes,
   relationRoutes,
@@ -92,12 +110,20 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   subjectRoutes,
   checkRoutes,
   modelRoutes,
+  agentRoutes,
+  agentRunRoutes,
+  agentBudgetRoutes,
+  agentBlockRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,
   savedMessageRoutes,
   historyRoutes,
+  callRoutes,
   fileRoutes,
+  importRoutes,
+  importJobRoutes,
+  exportRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,
@@ -109,6 +135,10 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   contactRoutes,
   pushTokenRoutes,
   providerRoutes,
+  suppressedRoutes,
+  mailTestRoutes,
+  notificationLogRoutes,
+  explainRoutes,
   statsRoutes,
 ]
 
@@ -166,6 +196,10 @@ export async function buildApi(
   await app.register(v3, { prefix: '/v3' })
   const preflight: FastifyPluginAsync = async (scope) => addPreflight(scope, deps, credentials)
   await app.register(preflight, { prefix: '/v3' })
+  const mail: FastifyPluginAsync = async (scope) => addMailLinks(scope, deps, credentials)
+  await app.register(mail)
+  const inbound: FastifyPluginAsync = async (scope) => addInbound(scope, deps, credentials)
+  await app.register(inbound)
   const { files } = deps
   if (files) {
     const pictures: FastifyPluginAsync = async (scope) =>

@@ -39,6 +39,7 @@ suite('configuration', () => {
         prefix: 'loquat',
       },
       jobs: { slots: 16, slotsPerApp: 8 },
+      agents: { idleSeconds: 60, runSeconds: 300 },
       service: {
         secret: REQUIRED.LOQUAT_SECRET,
         acceptedSecrets: [],
@@ -58,6 +59,10 @@ suite('configuration', () => {
         apnsSandboxUrl: 'https://api.sandbox.push.apple.com',
         fcmUrl: 'https://fcm.googleapis.com',
         googleTokenUrl: 'https://oauth2.googleapis.com',
+      },
+      mail: {
+        ...{ sendgridUrl: 'https://api.sendgrid.com', twilioUrl: 'https://api.twilio.com' },
+        ...{ listen: '', certFile: '', keyFile: '' },
       },
       http: {
         host: '127.0.0.1',

@@ -286,6 +286,16 @@ export const options = {
         'How many background jobs of one app run at a time, in all workers of a cell together.',
     }),
   },
+  agents: {
+    idleSeconds: integer('LOQUAT_AGENT_IDLE_SECONDS', 1, 3_600, {
+      default: '60',
+      description: 'How long an agent waits for the next piece of an answer from its model.',
+    }),
+    runSeconds: integer('LOQUAT_AGENT_RUN_SECONDS', 1, 3_600, {
+      default: '300',
+      description: 'How long an agent may take for an answer, from its start.',
+    }),
+  },
   service: {
     secret: secret('LOQUAT_SECRET', {
       description:
@@ -412,6 +422,32 @@ export const options = {
       default: 'https://oauth2.googleapis.com',
       description: 'Where Google exchanges the signature of a service account for a token.',
     }),
+  },
+  mail: {
+    sendgridUrl: origin('LOQUAT_SENDGRID_URL', {
+      default: 'https://api.sendgrid.com',
+      description: "SendGrid's API for emails, or a proxy in front of it.",
+    }),
+    twilioUrl: origin('LOQUAT_TWILIO_URL', {
+      default: 'https://api.twilio.com',
+      description: "Twilio's API for SMS, or a proxy in front of it.",
+    }),
+    listen: optional(
+      address('LOQUAT_MAIL_LISTEN', {
+        description:
+          'Where the api role receives answers to emails over SMTP. The MX record of the domain of reply addresses leads there. Empty: nowhere.',
+      }),
+    ),
+    certFile: optional(
+      certificates('LOQUAT_MAIL_CERT_FILE', {
+        description: 'The certificate with which it offers STARTTLS. Empty: none.',
+      }),
+    ),
+    keyFile: optional(
+      certificates('LOQUAT_MAIL_KEY_FILE', {
+        description: 'The private key of that certificate.',
+      }),
+    ),
   },
   http: {
     host: text('LOQUAT_HOST', {

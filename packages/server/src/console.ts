@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
@@ -22,6 +23,32 @@ const headersFor = (files: string) => ({
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 })
+
+/** Shows the email that the console posts to it, and answers with its height. */
+const FRAME_SCRIPT = `addEventListener('message', ({ source, data }) => {
+  if (source !== parent || typeof data !== 'string') return
+  document.documentElement.innerHTML = data
+  for (const link of document.links) link.removeAttribute('href')
+  const tell = () => parent.postMessage(document.documentElement.scrollHeight, '*')
+  tell()
+  for (const image of document.images) image.addEventListener('load', tell)
+})`
+const FRAME = `<!doctype html><meta charset="utf-8"><title>Email</title><script>${FRAME_SCRIPT}</script>`
+/** The email's own styles, pictures of other hosts, no script but ours, and no origin. */
+const FRAME_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    'img-src https: data:',
+    `script-src 'sha256-${createHash('sha256').update(FRAME_SCRIPT).digest('base64')}'`,
+    "frame-ancestors 'self'",
+    'sandbox allow-scripts',
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-cache',
+}
 
 export interface ConsoleOptions {
   /** The path of the management API. */
@@ -56,6 +83,9 @@ export async function addConsole(
     const schema = { hide: true }
     scope.get(`${manage}/console`, { schema }, async (request, reply) =>
       endsOpen(request) ? reply.sendFile('index.html') : reply.redirect('console/'),
+    )
+    scope.get(`${manage}/console/email-frame`, { schema }, (_request, reply) =>
+      reply.headers(FRAME_HEADERS).send(FRAME),
     )
     scope.get(manage, { schema }, async (request, reply) =>
       reply.redirect(endsOpen(request) ? 'console/' : `${manage.slice(1)}/console/`),

@@ -11,6 +11,7 @@ import { watchBusyness } from './platform/lanes/busyness.ts'
 import { Lanes } from './platform/lanes/lanes.ts'
 import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
+import { Mail } from './platform/mail/mail.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { Outbound } from './platform/net/outbound.ts'
 import { Targets } from './platform/net/targets.ts'
@@ -40,6 +41,8 @@ export interface Deps {
   files: FileDriver | undefined
   /** Sends notifications to devices. */
   push: Push
+  /** Sends emails. */
+  mail: Mail
 }
 
 /** What jobs of the queue run with. */
@@ -89,16 +92,18 @@ export async function openDeps(config: Config): Promise<Deps> {
   const origin = config.files.origin || config.service.publicUrl
   const files = await openDriver({ ...config.files, origin }, secrets)
   const push = new Push({ addresses: config.push, targets, metrics })
+  const mail = new Mail({ sendgridUrl: config.mail.sendgridUrl, targets, outbound, metrics })
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
-  return { config, log, metrics, tracing, secrets, bus, cache, outbound, push, ...shared }
+  return { config, log, metrics, tracing, secrets, bus, cache, outbound, push, mail, ...shared }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, lanes, outbound, push, directory, bus, cache, metrics, tracing } = deps
+  const { revocations, lanes, outbound, push, mail, directory, bus, cache, metrics, tracing } = deps
   revocations.close()
   outbound.close()
   lanes.close()
   push.close()
+  mail.close()
   await directory.close()
   await bus.close()
   await cache.close()

@@ -1,4 +1,5 @@
 import { documentedRecords } from '@loquat/protocol'
+import { documentedImports } from './areas/imports/schema.ts'
 import { documentedRequests } from './areas/messages/new-message.ts'
 import type { DocumentOptions } from './platform/http/openapi.ts'
 import { ErrorRecord } from './platform/http/schemas.ts'
@@ -17,7 +18,10 @@ const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const host = { default: 'example.com', description: 'Host name of the service.' }
 
 /** Named schemas that the documents describe in more detail than the routes. */
-export const documented = { ...documentedRecords, ...documentedRequests, Error: ErrorRecord }
+export const documented = {
+  ...{ ...documentedRecords, ...documentedRequests, ...documentedImports },
+  Error: ErrorRecord,
+}
 
 function complete(document: object): void {
   titleTags(document as ApiDocument)

@@ -16,6 +16,8 @@ export interface Service {
   /** The port for WebSockets, if this process has that role. With the role `api`, it is the same port. */
   gatewayPort: number | undefined
   internalPort: number
+  /** Where answers to emails arrive, if that is configured. */
+  mailPort?: number
   /** Stops accepting work, finishes current work, and closes everything. */
   drain(): Promise<void>
 }
@@ -38,6 +40,7 @@ export async function serve(
     const internal = await listenInternal(deps, health)
     const workers = wanted.includes('worker') ? await startWorkers(deps) : undefined
     const api = wanted.includes('api') ? await listenApi(deps, options) : undefined
+    const mail = wanted.includes('api') && config.mail.listen ? await listenMail(deps) : undefined
     const gateway = wanted.includes('gateway')
       ? await listenGateway(deps, health, api?.server)
       : undefined
@@ -51,10 +54,11 @@ export async function serve(
       apiPort,
       gatewayPort,
       internalPort,
+      ...(mail && { mailPort: mail.port }),
       async drain() {
         deps.log.info('draining')
         draining = true
-        await Promise.all([api?.drain(), gateway?.drain(), workers?.close()])
+        await Promise.all([api?.drain(), gateway?.drain(), workers?.close(), mail?.close()])
         internal.closeAllConnections()
         internal.close()
         await closeDeps(deps)
@@ -72,6 +76,11 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port
 async function startWorkers(deps: Deps) {
   const workers = await import('./workers/jobs.ts')
   return workers.startWorkers(deps)
+}
+
+async function listenMail(deps: Deps) {
+  const { listenForMail } = await import('./api.ts')
+  return listenForMail(deps)
 }
 
 async function listenApi(deps: Deps, options: ApiOptions) {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { afterEach, suite, test } from 'node:test'
+import { afterEach, suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
 import { type Service, serve } from '../src/serve.ts'
@@ -48,13 +48,17 @@ const checks = useCheckServer(({ json }): Reply => {
 const server = useServer({ env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' } })
 
 /** A process that will kill itself. From then on, another worker does its jobs. */
-async function startVictim(point: string) {
+async function startVictim(t: TestContext, point = '') {
   const env = { ...server.env, LOQUAT_LOG_LEVEL: 'info', LOQUAT_TEST_KILL: point }
   const child = spawn(process.execPath, [PROCESS], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const victim = new Running(child)
   const { apiPort } = await victim.logged('serving', ({ msg }) => msg === 'serving')
   const heir: Promise<Service> = victim.ended.then(() => serve(readConfig(server.env), ['worker']))
-  return { victim, heir, port: Number(apiPort) }
+  t.after(async () => {
+    await victim.end('SIGKILL')
+    await (await heir).drain()
+  })
+  return { victim, port: Number(apiPort) }
 }
 
 /** The text of each message, and what has to become of it. */
@@ -110,8 +114,8 @@ suite('processes that are killed while they check messages', () => {
 
   const first = seeded.seed % POINTS.length
   for (const point of LONG ? POINTS : [POINTS[first]]) {
-    test(`decide about each once: ${point}`, async () => {
-      const { victim, heir, port } = await startVictim(point ?? '')
+    test(`decide about each once: ${point}`, async (t) => {
+      const { victim, port } = await startVictim(t, point)
       const app = await newApp()
       const { ids, edited } = await live(app, port)
       await until('everything is decided', async () => {
@@ -139,7 +143,51 @@ suite('processes that are killed while they check messages', () => {
       const seen = data.map(({ id }: { id: string }) => id)
       assert.deepEqual(seen, [ids.get('Hello hang')])
       assert.deepEqual(await verify(app.cell, app.no), [])
-      await (await heir).drain()
+    })
+  }
+})
+
+/** In the life of a job that acts on the sender of a message. */
+const ACT_POINTS = ['members.remove 1', 'jobs.checkpoint 1', 'users.updateDeactivated 1'].flatMap(
+  (step) => {
+    const [name, nth] = step.split(' ')
+    return [`${name} before ${nth}`, `${name} after ${nth}`]
+  },
+)
+
+suite('processes that are killed while they act on a user', () => {
+  afterEach(killRunning)
+
+  for (const point of LONG ? ACT_POINTS : [ACT_POINTS[seeded.seed % ACT_POINTS.length]]) {
+    test(`kick and deactivate once: ${point}`, async (t) => {
+      const { victim } = await startVictim(t, point)
+      const app = await server.newApp()
+      await app.users('ana', 'ben')
+      const members = { participants: ['ben'] }
+      const group = { guid: 'g', name: 'G', type: 'public', owner: 'ana', members }
+      await app.client.groups.create(group as never)
+      const action = ['blockMessage', 'kickUser', 'deactivateUser'] as const
+      const conditions = [{ category: 'word' as const, value: ['spam'] }]
+      const rule = { id: 'r', name: 'R', enabled: true, conditions, action: [...action] }
+      await app.client.moderationRules.create(rule)
+      await app.as('ben').sendText('g', 'spam', { receiverType: 'group' })
+      const { types } = await until('he is deactivated', async () => {
+        const all = (await app.events()).map(({ type }) => type)
+        return all.includes('user.deactivated') && { types: all }
+      })
+      assert.equal(victim.running, false, 'it was not killed')
+      const once = (type: string) => types.filter((each) => each === type).length
+      assert.deepEqual([once('group.member.kicked'), once('user.deactivated')], [1, 1])
+      const jobs = `select from jobs where app_no = $1 and name = 'moderation.act' and ended_at is null`
+      await until('the job has ended', async () => {
+        return (await rows(app.cell.db, jobs, [app.no])).length === 0
+      })
+      const { data } = (await app.call('GET', '/v3/groups/g/members')).body
+      assert.deepEqual(
+        data.map(({ uid }: { uid: string }) => uid),
+        ['ana'],
+      )
+      assert.deepEqual(await verify(app.cell, app.no), [])
     })
   }
 })

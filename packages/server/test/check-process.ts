@@ -1,9 +1,10 @@
 /**
- * A process that serves the API and runs jobs until it kills itself: before or after a call of another service (`post`), a
- * statement or a commit, as LOQUAT_TEST_KILL says, such as `reviews.release after 1`.
+ * A process that serves the API and runs jobs until it kills itself: before or after a call of another service (`post`), an
+ * email (`mail`), a statement or a commit, as LOQUAT_TEST_KILL says, such as `reviews.release after 1`.
  */
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
+import { Mail } from '../src/platform/mail/mail.ts'
 import { Outbound } from '../src/platform/net/outbound.ts'
 import { serve } from '../src/serve.ts'
 
@@ -27,6 +28,7 @@ function patch(prototype: object, method: string, counts: (first: unknown) => bo
 }
 
 if (name === 'post') patch(Outbound.prototype, 'post', () => true)
+else if (name === 'mail') patch(Mail.prototype, 'send', () => true)
 else {
   patch(pg.Client.prototype, 'query', (query) => (query as { name?: string } | null)?.name === name)
 }

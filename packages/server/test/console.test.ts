@@ -1,6 +1,7 @@
 /** How the api serves the console and the API reference. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -63,6 +64,16 @@ suite('the console', () => {
     assert.equal(await redirectOf('/manage/'), 'console/')
     assert.equal(await redirectOf('/manage/console'), 'console/')
     assert.equal(await redirectOf('/', 'manage.localhost'), 'console/')
+  })
+
+  test('shows emails in a frame that runs only its own script, without an origin', async () => {
+    const { body, headers } = await api.inject('/manage/console/email-frame')
+    const policy = String(headers['content-security-policy']).split('; ')
+    assert.ok(policy.includes("default-src 'none'") && policy.includes('sandbox allow-scripts'))
+    assert.ok(policy.includes("frame-ancestors 'self'"))
+    const [, script = ''] = body.match(/<script>(.*)<\/script>/s) ?? []
+    const hash = createHash('sha256').update(script).digest('base64')
+    assert.ok(policy.includes(`script-src 'sha256-${hash}'`))
   })
 
   test('allows only scripts from its own files', async () => {

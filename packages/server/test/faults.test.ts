@@ -137,13 +137,17 @@ suite('the service during an outage', { concurrency: false }, () => {
     await until('all wait', async () => (await held.waiting()) === 5)
     await cluster.stop()
     await held.close()
-    for (const { status } of await Promise.all(writes)) assert.equal(status, 503)
+    const statuses = (await Promise.all(writes)).map(({ status }) => status)
     await cluster.start()
+    // The lock ends with the session that holds it, so a write may still be stored before its own session ends. Nobody
+    // knows the outcome of a 503, but what was answered with 200 is there.
+    const stored = statuses.filter((status) => status === 200).length
+    assert.equal(stored + statuses.filter((status) => status === 503).length, 5, `${statuses}`)
     const total = async () => {
       const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.apiPort })
       return body.meta?.pagination.total
     }
-    await until('it works again', async () => (await total()) === 2)
+    await until('it works again', async () => (await total()) >= 2 + stored)
     assert.ok(other.running)
   })
 

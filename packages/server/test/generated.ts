@@ -89,9 +89,8 @@ export async function generatedFiles(
 /** The schema as pg_dump writes it, less what changes with its version or the day. */
 function dump(url: string): string {
   const { postgres } = findBinaries(process.env.PATH ?? '')
-  const partitions = ['event_bodies', 'event_positions', 'webhook_deliveries'].map(
-    (name) => `--exclude-table=${name}_20*`,
-  )
+  const logs = ['event_bodies', 'event_positions', 'webhook_deliveries', 'notification_logs']
+  const partitions = logs.map((name) => `--exclude-table=${name}_20*`)
   const args = ['--schema-only', '--no-owner', '--no-privileges', ...partitions, url]
   return execFileSync(join(dirname(postgres), 'pg_dump'), args, { encoding: 'utf8' })
     .split('\n')
@@ -106,6 +105,7 @@ const TYPES: Record<string, string> = {
   int2: 'number',
   int4: 'number',
   int8: 'number',
+  float8: 'number',
   int8multirange: 'string',
   text: 'string',
   uuid: 'string',

@@ -197,10 +197,21 @@ suite("an app's data", () => {
     push_providers: credentials,
     sms_providers: credentials,
     email_providers: credentials,
+    erasures: ['owner', 'admin'],
+    imports: credentials,
+    exports: credentials,
     blocked_messages: ['owner', 'admin', 'moderator'],
     moderation_rules: moderators,
     moderation_checks: credentials,
     model_providers: credentials,
+    agents: credentials,
+    external_agents: credentials,
+    api_tools: credentials,
+    frontend_actions: credentials,
+    mcp_servers: credentials,
+    agent_tools: credentials,
+    agent_variables: credentials,
+    agent_budgets: credentials,
     keyword_lists: moderators,
     flag_reasons: moderators,
     flagged_messages: moderators,
@@ -213,8 +224,15 @@ suite("an app's data", () => {
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
         ...['permissions', 'restricted_features'],
         ...['banned_users', 'messages', 'threads', 'interactions', 'conversations', 'stats'],
-        ...['files', 'notification_settings', 'notification_preferences', 'muted_conversations'],
-        'contact_details',
+        ...[
+          'files',
+          'calls',
+          'notification_settings',
+          'notification_preferences',
+          'muted_conversations',
+        ],
+        ...['contact_details', 'notification_logs', 'web_push_keys'],
+        ...['notifications', 'suppressions', 'agent_runs'],
       ].map((tag) => [tag, ALL]),
     ),
   }
@@ -245,7 +263,7 @@ suite("an app's data", () => {
       Object.keys(TAGS).filter((tag) => !tags.has(tag)),
       [],
     )
-    for (const tag of tags) assert.ok(sectionOfTag(tag) !== 'settings', tag)
+    for (const tag of tags) assert.equal(sectionOfTag(tag) === 'settings', tag === 'erasures', tag)
   })
 
   test('has webhooks and moderation in the document of the management API', () => {

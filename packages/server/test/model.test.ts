@@ -3,16 +3,31 @@
  * visibility and history agree; simultaneous steps must agree with one of their two orders.
  */
 import assert from 'node:assert/strict'
-import { after as atEnd, before as atStart, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import fc from 'fast-check'
-import type { FastifyInstance } from 'fastify'
-import { buildApi } from '../src/api.ts'
 import { storeSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
 import { type SettingName, settingOf, settingsInForce } from '../src/core/settings.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { LONG } from './long.ts'
+import {
+  type Answer,
+  ask,
+  checkFiltered,
+  checkHistories,
+  checkRecords,
+  checkThreads,
+  crawl,
+  get,
+  list,
+  newApp,
+  PAGE,
+  type Question,
+  useApi,
+  WHOLE,
+  withCreatedAt,
+} from './model/compare.ts'
 import {
   after,
   type Find,
@@ -23,83 +38,25 @@ import {
   step,
 } from './model/steps.ts'
 import {
-  AGENT,
   APP,
   type Filter,
   GROUPS,
-  GROUPS_PER_USER,
   historyOf,
   idOf,
-  isGroup,
   listOf,
-  MEMBERS_PER_GROUP,
-  newWorld,
-  OWNER,
-  sideOf,
-  TAGS,
   type Talk,
-  type ThreadView,
   talkOf,
-  threadsOf,
   USERS,
-  type View,
   type World,
 } from './model/world.ts'
-import { ALL_PARTS, assertConversations } from './oracle/conversations.ts'
-import { historyByOracle } from './oracle/history.ts'
 import { seeded } from './seed.ts'
 
 const HISTORIES = LONG ? 5_000 : 18
 const STEPS = 60
 /** The long form takes an hour at most and prints how many histories it ran. */
 const patience = LONG ? { interruptAfterTimeLimit: 3_600_000 } : {}
-/** Small, so that reading a history takes several pages. */
-const PAGE = 3
 
 const server = useServer()
-let api: FastifyInstance
-
-interface Answer {
-  status: number
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
-  body: any
-}
-
-async function ask(app: TestApp, { method, url, onBehalfOf, body }: Request): Promise<Answer> {
-  const headers = {
-    appid: app.id,
-    apikey: app.apiKey,
-    ...(onBehalfOf && { onbehalfof: onBehalfOf }),
-  }
-  const answer = await api.inject({ method, url, headers, ...(body && { payload: body }) })
-  return { status: answer.statusCode, body: answer.json() }
-}
-
-const get = (app: TestApp, url: string, onBehalfOf?: string) =>
-  ask(app, { method: 'GET', url, ...(onBehalfOf && { onBehalfOf }) })
-
-/** An app with its users and with groups that have the first user only. */
-async function newApp(): Promise<{ app: TestApp; world: World }> {
-  const app = await server.newApp()
-  await storeSettings(server.deps, app, {
-    'limits.membersPerGroup': MEMBERS_PER_GROUP,
-    'limits.groupsPerUser': GROUPS_PER_USER,
-  })
-  const world = newWorld()
-  for (const uid of USERS) {
-    const role = uid === AGENT ? { role: '@agentic' } : {}
-    const body = { uid, name: uid, tags: TAGS[uid] ?? [], ...role }
-    await ask(app, { method: 'POST', url: '/v3/users', body })
-  }
-  for (const guid of GROUPS) {
-    const owner = guid === GROUPS.at(-1) ? {} : { owner: OWNER }
-    const body = { guid, name: guid, type: 'public', tags: TAGS[guid] ?? [], ...owner }
-    const { status } = await ask(app, { method: 'POST', url: '/v3/groups', body })
-    assert.equal(status, 200)
-    sideOf(talkOf(world, OWNER, guid), OWNER).member = 'owner' in owner
-  }
-  return { app, world }
-}
 
 const codeOf = (given: Step, { body }: Answer): string | undefined =>
   given.do === 'add' ? body.data?.participants?.[given.by]?.error?.code : body.error?.code
@@ -191,69 +148,6 @@ async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]>
   return worlds
 }
 
-/** Reads every page of a list, with the total of each. */
-async function list(app: TestApp, uid: string | undefined, filter: Filter, page: Paging) {
-  const views: (View & { uid?: string })[] = []
-  const totals = new Set<number>()
-  let next = ''
-  for (let nth = 1; ; nth++) {
-    const asked = Object.entries({ ...filter, perPage: page.size }).map(([k, v]) => [k, String(v)])
-    const query = new URLSearchParams(asked)
-    const { status, body } = await get(app, `/v3/conversations?${query}${next}`, uid)
-    assert.equal(status, 200, JSON.stringify(body))
-    views.push(...body.data.map(toView))
-    totals.add(body.meta.pagination.total)
-    const { cursor } = body.meta
-    if (!cursor) return { views, totals: [...totals] }
-    next = page.by === 'cursor' ? `&cursor=${cursor.next}` : `&page=${nth + 1}`
-  }
-}
-
-interface Paging {
-  size: number
-  by: 'cursor' | 'page'
-}
-const WHOLE: Paging = { size: 1000, by: 'page' }
-
-interface Listed {
-  uid?: string
-  conversationId: string
-  unreadMessageCount: string
-  unreadMentionsCount: number
-  lastMessage?: { id: string }
-  updatedAt: number
-  createdAt: number
-}
-
-const toView = ({ uid, conversationId, lastMessage, ...rest }: Listed) => ({
-  ...(uid !== undefined && { uid }),
-  conversationId,
-  unread: rest.unreadMessageCount,
-  unreadMentions: rest.unreadMentionsCount,
-  lastId: lastMessage?.id,
-  updatedAt: rest.updatedAt,
-  createdAt: rest.createdAt,
-})
-
-/** If the model can't know when a view began, it accepts the service's value. */
-const withCreatedAt = (must: View[], views: View[]) =>
-  must.map((view, nth) => ({ ...view, createdAt: view.createdAt ?? views[nth]?.createdAt }))
-
-/** Everything a user can read of a conversation, page by page from the newest; undefined without access. */
-async function crawl(app: TestApp, { by, to }: Step): Promise<string[] | undefined> {
-  const ids: string[] = []
-  let cursor = ''
-  do {
-    const path = `/v3/${isGroup(to) ? 'groups' : 'users'}/${to}`
-    const url = `${path}/messages?limit=${PAGE}&affix=prepend${cursor}`
-    const { status, body } = await get(app, url, by)
-    if (status !== 200) return undefined
-    ids.unshift(...body.data.map(({ id }: { id: string }) => id))
-    cursor = body.meta.next && `&id=${body.meta.next.id}`
-  } while (cursor)
-  return ids
-}
-
 /** The users whom a user blocks. Lists show it only for users with a conversation. */
 async function blockedBy(app: TestApp, uid: string): Promise<string[]> {
   const { body } = await get(app, `/v3/users/${uid}/blockedusers`)
@@ -308,64 +202,6 @@ async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<W
   return right
 }
 
-/** Two filters at once, for a user or the whole app, in pages. */
-async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: Question) {
-  const { views, totals } = await list(app, uid, filter, page)
-  const must =
-    uid === undefined
-      ? USERS.flatMap((owner) =>
-          listOf(world, owner, { ...filter, ofApp: true }).map((view) => ({ uid: owner, ...view })),
-        )
-      : listOf(world, uid, filter)
-  const asked = JSON.stringify({ uid, filter, page })
-  assert.deepEqual(views, withCreatedAt(must, views), asked)
-  assert.deepEqual(totals, [must.length], asked)
-}
-
-/** Every field of every list, compared with records made in the plain way. */
-async function checkRecords(app: TestApp) {
-  for (const uid of [...USERS, undefined]) {
-    const { body } = await get(app, `/v3/conversations?${ALL_PARTS}`, uid)
-    await assertConversations(app, uid, body.data)
-  }
-}
-
-/** Every field of every history, page by page in both directions, compared with records made in the plain way. */
-async function checkHistories(app: TestApp) {
-  for (const viewer of [...USERS, undefined]) {
-    for (const to of [...USERS, ...GROUPS, APP]) {
-      if (viewer === undefined && !isGroup(to)) continue
-      for (const affix of ['append', 'prepend'] as const) await checkHistory(app, viewer, to, affix)
-    }
-  }
-}
-
-async function checkHistory(
-  app: TestApp,
-  viewer: string | undefined,
-  to: string,
-  affix: 'append' | 'prepend',
-) {
-  const kind = isGroup(to) ? 'group' : 'user'
-  let id: number | undefined
-  // Every second page has tags and hides quotes.
-  for (let nth = 0; ; nth++) {
-    const [limit, odd] = [nth % 3 === 2 ? 100 : PAGE, nth % 2 === 1]
-    const asked = `limit=${limit}&affix=${affix}&withTags=${odd}&hideQuotedMessages=${odd}`
-    const cursor = id === undefined ? '' : `&id=${id}`
-    const url = `/v3/${kind}s/${to}/messages?${asked}${cursor}`
-    const { status, body } = await get(app, url, viewer)
-    if (status !== 200) return
-    const page = { viewer, kind, withId: to, affix, id, limit } as const
-    const must = await historyByOracle(app.cell.db, app.no, {
-      ...{ ...page, withTags: odd, hideQuoted: odd },
-    })
-    assert.deepEqual(body, JSON.parse(JSON.stringify(must)), `${viewer}: ${url}`)
-    if (!body.meta.next) return
-    id = Number(body.meta.next.id)
-  }
-}
-
 /** Reactions, saves, pins, quotes and tags on last messages, which the model knows nothing about. */
 async function decorate(app: TestApp, uid: string) {
   const { body } = await get(app, '/v3/conversations?perPage=5', uid)
@@ -392,37 +228,6 @@ async function decorate(app: TestApp, uid: string) {
   }
 }
 
-/** The threads that each user sees, page by page. */
-async function checkThreads(app: TestApp, world: World) {
-  for (const uid of USERS) {
-    for (const own of [false, true]) {
-      const threads: ThreadView[] = []
-      let cursor = ''
-      do {
-        const counts = `withUnreadReplyCount=true&withMentionCount=true&participatedByMe=${own}`
-        const url = `/v3/threads?limit=${PAGE}&${counts}${cursor}`
-        const { status, body } = await get(app, url, uid)
-        assert.equal(status, 200, JSON.stringify(body))
-        threads.push(...body.data.map(toThreadView))
-        const { next } = body.meta
-        cursor = next && `&updatedAt=${next.updatedAt}&id=${next.id}`
-      } while (cursor)
-      assert.deepEqual({ uid, own, threads }, { uid, own, threads: threadsOf(world, uid, own) })
-    }
-  }
-}
-
-const toThreadView = ({
-  lastReply,
-  ...thread
-}: ThreadView & { lastReply?: { id: string } }): ThreadView => ({
-  id: thread.id,
-  replyCount: thread.replyCount,
-  lastReplyId: lastReply?.id,
-  unreadReplyCount: thread.unreadReplyCount,
-  mentionCount: thread.mentionCount,
-})
-
 const tag = fc.constantFrom('x', 'y', 'z')
 const yes = fc.constant(true)
 const filters: fc.Arbitrary<Filter>[] = [
@@ -444,12 +249,6 @@ const question = fc.record({
   page: fc.record({ size: fc.constantFrom(1, 2, 3, 100), by: fc.constantFrom('cursor', 'page') }),
 }) as fc.Arbitrary<Question>
 
-interface Question {
-  uid: string | undefined
-  filter: Filter
-  page: Paging
-}
-
 const move = fc.oneof(
   { weight: 3, arbitrary: step.map((one) => [one]) },
   { weight: 1, arbitrary: fc.tuple(step, step) },
@@ -465,17 +264,14 @@ const PARTS = 3
 const EACH = Math.ceil(HISTORIES / PARTS)
 
 suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
-  atStart(async () => {
-    api = await buildApi(server.deps)
-  })
-  atEnd(() => api.close())
+  useApi(server)
 
   for (let part = 0; part < PARTS; part++) {
     test(`${EACH} histories, part ${part + 1}`, async (t) => {
       let done = 0
       await fc.assert(
         fc.asyncProperty(history, questions, async (moves, asked) => {
-          const { app, world: first } = await newApp()
+          const { app, world: first } = await newApp(server)
           let world = first
           for (const steps of moves) {
             const fit = steps.filter(isFit)

@@ -108,3 +108,17 @@ suite('named schemas', () => {
     assert.throws(() => components.refer(other), /Two different schemas are named User/)
   })
 })
+
+suite('decisions', () => {
+  test('have a number of their own, in their name and title', () => {
+    const names = globSync('*.md', { cwd: resolve(SERVER, '../../docs/decisions') })
+    const numbers = names.map((name) => Number(name.slice(0, 4)))
+    assert.equal(new Set(numbers).size, names.length)
+    const titled = (name: string) =>
+      read(`../../docs/decisions/${name}`).startsWith(`# ${Number(name.slice(0, 4))}. `)
+    assert.deepEqual(
+      names.filter((name) => !titled(name)),
+      [],
+    )
+  })
+})

@@ -202,7 +202,7 @@ suite('plans for any values', () => {
     captured(
       query as never,
       {
-        ...{ ...of, appNo: app.no, checkViewer: true, hideQuoted: false },
+        ...{ ...of, appNo: app.no, checkViewer: true, hideQuoted: false, hideReplies: true },
         ...{ after: 0, upto: Number.MAX_SAFE_INTEGER, limit: LIMIT },
       } as never,
     )

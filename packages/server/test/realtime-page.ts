@@ -23,8 +23,9 @@ const LIMITS: Record<keyof typeof realtimeLimits, string> = {
     'In groups with more users online at one gateway, typing indicators and transient messages are skipped.',
   ephemeralBytes:
     'Bytes of JSON in the `data` of a transient message and in the `metadata` of a typing indicator.',
+  signalBytes: 'Bytes of JSON in the `data` of a `call.signal`.',
   ephemeralUserRate:
-    "Bytes per second that a gateway sends for one user's transient messages and typing indicators, counted for each connection that receives them. Frames above the limit are dropped, and the sender gets `session.throttled`.",
+    "Bytes per second that a gateway sends for one user's transient messages, signals of calls and typing indicators, counted for each connection that receives them. Frames above the limit are dropped, and the sender gets `session.throttled`.",
   ephemeralAppRate: 'The same limit for all users of an app.',
   queueBytes: 'Unsent bytes after which a client that does not read is closed with 4510.',
   resumeEvents:

@@ -47,7 +47,17 @@ async function sealEverything(): Promise<TestApp> {
   for (let n = 0; n < 2; n++) await app.call('POST', '/v3/moderation/checks/secret')
   const provider = { id: 'models', name: 'Models', url: 'https://8.8.8.8/v1', key: 'sk-4711' }
   await app.call('POST', '/v3/model-providers', { body: provider })
+  await app.client.mcpServers.create({
+    ...{ slug: 'files', name: 'Files', url: 'https://8.8.8.8/mcp' },
+    headers: '{"authorization":"Bearer 4711"}',
+  })
+  await app.client.externalAgents.create({
+    ...{ name: 'Desk', icon: 'https://example.com/desk.png' },
+    ...{ integrateWith: 'ag-ui', integrationType: 'agent' },
+    integrationMeta: { baseUrl: 'https://8.8.8.8/run', headers: { authorization: 'Bearer 4711' } },
+  })
   await app.client.users.create({ uid: 'ben', name: 'Ben' }, { idempotencyKey: 'once' })
+  await app.client.erasures.create('ben', {})
   const rui = await newOperator(server)
   const body = { name: 'Own', region: 'us' }
   await rui.call('POST', '/apps', { body, headers: { 'idempotency-key': 'once' } })

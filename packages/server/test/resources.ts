@@ -2,7 +2,7 @@
  * What the tests over all operations need from each area: an id for every path parameter, and a
  * request that succeeds. Add those of a new area here.
  */
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
 import { insertBlocked } from './held.ts'
 import type { CallOptions, TestApp } from './kit.ts'
@@ -28,6 +28,9 @@ export interface Sample {
 /** A public address, which needs no name server. */
 const HOOK_URL = 'https://8.8.8.8/hook'
 
+/** No name server knows it, so nothing is called. */
+const NOWHERE = 'https://push.invalid/test'
+
 /** Keys that open nothing. */
 const pem = { type: 'pkcs8', format: 'pem' } as const
 const RSA_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem)
@@ -36,6 +39,29 @@ const EC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.exp
 const NOTE = { name: 'note.txt', size: 5, mimeType: 'text/plain' }
 
 const newId = () => `id-${randomBytes(6).toString('hex')}`
+
+const EXTERNAL_AGENT = {
+  ...{ name: 'Desk', icon: 'https://example.com/desk.png' },
+  ...{ integrateWith: 'ag-ui', integrationType: 'agent' },
+  integrationMeta: { baseUrl: HOOK_URL, headers: { 'x-key': '4711' } },
+}
+const newApiTool = () => ({
+  ...{ slug: newId(), description: 'Finds orders', endpoint: HOOK_URL, method: 'POST' },
+  ...{ enableBasicAuth: true, basicAuthUsername: 'me', basicAuthPassword: 'open sesame' },
+  ...{ headers: '{"x-key":"4711"}', bodyTemplate: '{"order":"{{order}}"}' },
+  parameters: [{ key: 'order', type: 'string', description: 'Its number', required: true }],
+})
+const newAction = () => ({
+  ...{ triggerFunction: newId(), name: 'Open', description: 'Opens an order' },
+  parameters: [{ key: 'order', type: 'string', required: true }],
+})
+const newMcpServer = () => ({
+  ...{ slug: newId(), name: 'Files', url: HOOK_URL, headers: '{"x-key":"4711"}' },
+})
+const newTool = (name = newId()) => ({
+  ...{ name, displayName: 'Orders', executionText: 'Looking …', description: 'Finds orders' },
+  parameters: { type: 'object', properties: { order: { type: 'string' } } },
+})
 
 const unusedMessageId = () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14))
 
@@ -129,6 +155,11 @@ const TWILIO = {
   twilioAuthToken: 'long-secret-2',
   twilioSenderPhoneNumber: '+33100000001',
 }
+const SMTP = {
+  ...{ smtpHost: 'smtp.example.org', smtpPort: 587, smtpSecurity: 'starttls' },
+  ...{ smtpUsername: 'chat', smtpPassword: 'mail-password-1' },
+  ...{ senderName: 'Chat', senderEmail: 'chat@example.org', allowEmailReplies: false },
+}
 const SENDGRID = {
   sendGridApiKey: 'long-secret-3',
   sendGridTemplateID: 'd-1',
@@ -155,6 +186,10 @@ const apnsProvider = (providerId: string) => ({
   ...{ p8KeyFilename: 'key.p8', p8Key: EC_KEY, productionMode: true },
 })
 
+const webPushProvider = (providerId: string) => ({
+  ...{ providerId, subject: 'mailto:push@example.org' },
+})
+
 /** Stores a provider at its path, and returns the sample. */
 const stored =
   (path: string, body: object, sample: Sample = {}) =>
@@ -162,6 +197,13 @@ const stored =
     await app.call('POST', `/v3/notifications/${path}`, { body })
     return sample
   }
+
+/** A call that its called user has answered or rejected. */
+async function inCall(app: TestApp, { sessionId, onBehalfOf }: Ids, act: string): Promise<Sample> {
+  const headers = { onbehalfof: onBehalfOf ?? '' }
+  await app.call('POST', `/v3/calls/${sessionId}/${act}`, { headers })
+  return {}
+}
 
 /** A message that its sender has reacted to. */
 async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
@@ -229,6 +271,16 @@ export const resources: Record<string, Resource> = {
   'messages.onBehalfOf': senderOrAdmin,
   'threads.onBehalfOf': senderOrAdmin,
   'interactions.onBehalfOf': senderOrAdmin,
+  'agent_runs.onBehalfOf': {
+    // Users have only their own runs.
+    async make(app, { runId }) {
+      const uid = await user.make(app, {})
+      const text = 'update agent_runs set uid = $3 where app_no = $1 and run_id = $2'
+      if (runId) await app.cell.db.query({ name: '', text, values: [app.no, runId, uid] })
+      return uid
+    },
+    unknown: newId,
+  },
   'conversations.onBehalfOf': {
     async make(app, ids) {
       const [one] = ids.conversationId?.split('_user_') ?? []
@@ -279,12 +331,50 @@ export const resources: Record<string, Resource> = {
     },
     unknown: unusedMessageId,
   },
+  sessionId: {
+    async make(app) {
+      const body = { receiver: await user.make(app, {}), type: 'audio' }
+      const headers = { onbehalfof: await user.make(app, {}) }
+      return (await app.call('POST', '/v3/calls', { body, headers })).body.data.sessionId
+    },
+    unknown: () => `v1.us.nowhere.${unusedMessageId()}`,
+  },
+  // The called user.
+  'calls.onBehalfOf': {
+    async make(app, ids) {
+      if (ids.sessionId === undefined) return user.make(app, ids)
+      return (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data.receiver
+    },
+    unknown: newId,
+  },
   ruleId: {
     async make(app) {
       const body = { id: newId(), name: 'Made', conditions: [{ category: 'word', value: 'spam' }] }
       return (await app.call('POST', '/v3/moderation/rules', { body })).body.data.id
     },
     unknown: newId,
+  },
+  importId: {
+    make: async (app) => (await app.call('POST', '/v3/imports', { body: {} })).body.data.id,
+    unknown: unusedMessageId,
+  },
+  part: { make: async () => '1', unknown: () => '1', free: true },
+  'exports.part': {
+    // Without a worker, it has none.
+    async make(app, { exportId }) {
+      await app.cell.db.query({
+        name: '',
+        text: `insert into export_parts (app_no, export_id, part, content) values ($1, $2, 1, '') on conflict do nothing`,
+        values: [app.no, exportId],
+      })
+      return '1'
+    },
+    unknown: () => '1',
+    free: true,
+  },
+  exportId: {
+    make: async (app) => (await app.call('POST', '/v3/exports', { body: {} })).body.data.id,
+    unknown: unusedMessageId,
   },
   previewId: {
     async make(app) {
@@ -302,6 +392,61 @@ export const resources: Record<string, Resource> = {
     async make(app) {
       const body = { id: newId(), name: 'Made', url: HOOK_URL, key: 'sk-test' }
       return (await app.call('POST', '/v3/model-providers', { body })).body.data.id
+    },
+    unknown: newId,
+  },
+  'agents.uid': {
+    async make(app) {
+      const body = { name: 'Helper' }
+      return (await app.call('POST', '/v3/ai-agents/agent-builder/agents', { body })).body.data.uid
+    },
+    unknown: () => randomUUID(),
+  },
+  runId: {
+    // Without a worker, questions have no run.
+    async make(app) {
+      const { rows } = await app.cell.db.query<{ run_id: string }>({
+        name: '',
+        text: `insert into agent_runs (app_no, agent_uid, uid, conversation, message_id, thread_id, state, ended_at)
+          select $1, 'agent', 'amira', 1, coalesce(max(message_id), 0) + 1, 1, 'queued', null
+          from agent_runs where app_no = $1 returning run_id`,
+        values: [app.no],
+      })
+      return rows[0]?.run_id ?? ''
+    },
+    unknown: () => randomUUID(),
+  },
+  'external_agents.id': {
+    async make(app) {
+      const body = EXTERNAL_AGENT
+      return (await app.call('POST', '/v3/ai-agents/agents', { body })).body.data.uid
+    },
+    unknown: () => randomUUID(),
+  },
+  'api_tools.id': {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/api-tools'
+      return (await app.call('POST', path, { body: newApiTool() })).body.data.slug
+    },
+    unknown: newId,
+  },
+  'frontend_actions.id': {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/frontend-actions'
+      return (await app.call('POST', path, { body: newAction() })).body.data.triggerFunction
+    },
+    unknown: newId,
+  },
+  'mcp_servers.id': {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/mcp-servers'
+      return (await app.call('POST', path, { body: newMcpServer() })).body.data.slug
+    },
+    unknown: newId,
+  },
+  'agent_tools.name': {
+    async make(app) {
+      return (await app.call('POST', '/v3/ai-agents/tools', { body: newTool() })).body.data.name
     },
     unknown: newId,
   },
@@ -329,6 +474,13 @@ export const resources: Record<string, Resource> = {
       return id
     },
     unknown: unusedMessageId,
+  },
+  suppressionId: {
+    async make(app) {
+      const body = { channel: 'email', address: `${newId()}@example.org` }
+      return (await app.call('POST', '/v3/notifications/v1/suppressions', { body })).body.data.id
+    },
+    unknown: () => '4',
   },
   sanctionId: {
     async make(app) {
@@ -371,6 +523,7 @@ export const resources: Record<string, Resource> = {
         const path = '/v3/notifications/push/v1/providers'
         await app.call('POST', `${path}/fcm`, { body: fcmProvider(providerId) })
         await app.call('POST', `${path}/apns`, { body: apnsProvider(providerId) })
+        await app.call('POST', `${path}/web_push`, { body: webPushProvider(providerId) })
       }
       return id
     },
@@ -398,6 +551,27 @@ export const resources: Record<string, Resource> = {
 
 /** Requests by operationId. Fill one in even if the operation requires nothing. */
 export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promise<Sample>> = {
+  startCall: async (app) => ({
+    body: {
+      receiver: await user.make(app, {}),
+      receiverType: 'user',
+      type: 'video',
+      deviceId: 'd-1',
+    },
+  }),
+  joinCall: () => ({ body: { deviceId: 'd-2' } }),
+  leaveCall: async (app, ids) => ({
+    ...(await inCall(app, ids, 'join')),
+    body: { deviceId: 'd-2' },
+  }),
+  rejectCall: () => ({ body: { status: 'busy' } }),
+  cancelCall: async (app, ids) => {
+    ids.onBehalfOf = (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data.initiator
+    return {}
+  },
+  endCall: (app, ids) => inCall(app, ids, 'join'),
+  deleteCall: (app, ids) => inCall(app, ids, 'reject'),
+  listCalls: () => ({ query: { type: 'audio', perPage: '10', page: '1' } }),
   createApiKey: () => ({ body: { name: 'Billing worker', scope: 'authOnly' } }),
   updateApiKey: () => ({ body: { name: 'Renamed', scope: 'fullAccess' } }),
   createRole: () => ({
@@ -431,6 +605,11 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   updateUser: () => ({ body: { name: 'Amira K.', tags: ['lead'], unset: ['avatar'] } }),
   deleteUser: () => ({ body: { permanent: true } }),
+  createErasure: () => ({ body: { mode: 'anonymise' } }),
+  getErasure: async (app, { uid }) => {
+    await app.call('POST', `/v3/users/${uid}/erasure`, { body: {} })
+    return {}
+  },
   listUsers: () => ({
     query: { searchKey: 'am', role: 'default', withTags: 'true', perPage: '10', page: '1' },
   }),
@@ -499,6 +678,31 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
       tags: ['plan'],
     },
   }),
+  importUsers: () => {
+    const uid = newId()
+    return { body: { users: { [uid]: { uid, name: 'Amira', createdAt: 1_700_000_000 } } } }
+  },
+  importGroups: () => {
+    const guid = newId()
+    return { body: { groups: { [guid]: { guid, name: 'Ward 3', type: 'public' } } } }
+  },
+  importMembers: () => {
+    const [guid, uid] = [newId(), newId()]
+    const memberId = `${guid}_member_${uid}`
+    const groupDetails = { guid, name: 'Ward 3', type: 'public' }
+    const member = { memberId, guid, uid, groupDetails, userDetails: { uid, name: 'Amira' } }
+    return { body: { members: { [memberId]: member } } }
+  },
+  importMessages: () => {
+    const [muid, sender, receiver] = [newId(), newId(), newId()]
+    const message = {
+      ...{ muid, sender, receiver, receiverType: 'user', data: { text: 'Hello' } },
+      ...{ sentAt: 1_700_000_000, readAt: 1_700_000_060 },
+      senderUserDetails: { uid: sender, name: 'Amira' },
+      receiverUserDetails: { uid: receiver, name: 'Ben' },
+    }
+    return { body: { messages: { [muid]: message } } }
+  },
   createFile: () => ({ body: { ...NOTE, voice: false } }),
   signFiles: async (app) => ({
     body: { ids: [await (resources['files.id'] as Resource).make(app, {})] },
@@ -528,6 +732,14 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   listBlockedMessages: () => ({ query: { limit: '10', affix: 'prepend', ruleId: 'no-spoilers' } }),
   listBlockedMessagesReviewed: () => ({ query: { limit: '10', sender: newId() } }),
+  createExport: () => ({ body: { from: 1_700_000_000, to: 1_900_000_000 } }),
+  listExports: () => ({ query: { limit: '10' } }),
+  createImport: () => ({ body: { perConversation: true } }),
+  uploadImportPart: () => ({ body: { lines: '{"kind":"user","uid":"noor","name":"Noor"}\n' } }),
+  startImport: () => ({ body: { dryRun: true } }),
+  listImports: () => ({ query: { limit: '10' } }),
+  listImportProblems: () => ({ query: { part: '1', line: '2', limit: '10' } }),
+  listImportConversations: () => ({ query: { after: 'group_a', limit: '10' } }),
   createRulePreview: () => ({
     body: {
       rule: { name: 'Ads', conditions: [{ category: 'word', value: ['casino'] }] },
@@ -624,6 +836,47 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   createModelProvider: () => ({
     body: { id: newId(), name: 'Models', url: HOOK_URL, key: 'sk-123' },
   }),
+  // Only a run that failed can be retried.
+  async retryAgentRun(app, { runId }) {
+    const text = `update agent_runs set state = 'failed', ended_at = now() where app_no = $1 and run_id = $2`
+    await app.cell.db.query({ name: '', text, values: [app.no, runId] })
+    return {}
+  },
+  updateAgentBudgets: () => ({ body: { runTokens: 5_000, appMonthMoney: 20 } }),
+  createAgent: () => ({
+    body: {
+      ...{ name: 'Helper', icon: 'https://example.com/a.png', description: 'Helps' },
+      ...{ instruction: 'Be brief.', metaData: { greetingMessage: 'Hello!' }, isActive: true },
+      ...{ model: 'small-1', modelMetaData: { temperature: 0.2, maxTokens: 500 } },
+    },
+  }),
+  listAgents: () => ({ query: { limit: '5', search: 'help' } }),
+  updateAgent: () => ({ body: { name: 'Renamed', instruction: 'Be kind.', isActive: false } }),
+  addAgentMcpServers: async (app) => {
+    const path = '/v3/ai-agents/agent-builder/mcp-servers'
+    const { slug } = (await app.call('POST', path, { body: newMcpServer() })).body.data
+    return { body: { mcps: [slug] } }
+  },
+  createExternalAgent: () => ({ body: EXTERNAL_AGENT }),
+  updateExternalAgent: () => ({ body: { name: 'Renamed', isActive: false } }),
+  createApiTool: () => ({ body: newApiTool() }),
+  listApiTools: () => ({ query: { limit: '5' } }),
+  updateApiTool: () => ({ body: { description: 'Finds old orders', method: 'PUT' } }),
+  createFrontendAction: () => ({ body: newAction() }),
+  listFrontendActions: () => ({ query: { limit: '5' } }),
+  updateFrontendAction: () => ({ body: { name: 'Show' } }),
+  createMcpServer: () => ({ body: newMcpServer() }),
+  listMcpServers: () => ({ query: { limit: '5' } }),
+  updateMcpServer: () => ({ body: { name: 'Documents' } }),
+  createAgentTool: () => ({ body: newTool() }),
+  replaceAgentTool: (_app, ids) => ({ body: newTool(ids.name) }),
+  createAgentVariable: () => ({
+    body: {
+      name: `v${randomBytes(4).toString('hex')}`,
+      sourceType: 'constant',
+      constantValue: '1',
+    },
+  }),
   listModelProviders: () => ({ query: { limit: '5' } }),
   updateModelProvider: () => ({ body: { name: 'Renamed', key: null } }),
   // Without a URL, nothing outside is called.
@@ -693,6 +946,18 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
       templates: { usePrivacyTemplate: 1, textMessageTemplateDefault: { body: 'New' } },
     },
   }),
+  listNotificationLogs: () => ({
+    query: {
+      ...{ messageId: '1', from: '1', to: '2', trigger: 'after_message', channel: 'push' },
+      ...{ uid: 'ana', receiverType: 'group', reason: 'MUTE_PREFERENCE', success: 'false' },
+      ...{ affix: 'prepend', logId: '01a1e868-d6a5-733f-a008-7fd45740fac4' },
+    },
+  }),
+  explainNotification: async (app) => {
+    const uid = await user.make(app, {})
+    return { query: { uid, messageId: await sendText(app, await user.make(app, {}), 'user', uid) } }
+  },
+  updateNotificationLogSettings: () => ({ body: { enabled: true } }),
   getNotificationPreferences: ofUser,
   updateNotificationPreferences: async (app) => ({
     ...(await ofUser(app)),
@@ -743,6 +1008,18 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   updateApnsProvider: async (app) => ({
     body: apnsProvider(await (resources.providerId as Resource).make(app, {})),
   }),
+  createWebPushProvider: () => ({ body: webPushProvider(newId()) }),
+  updateWebPushProvider: async (app) => ({
+    body: webPushProvider(await (resources.providerId as Resource).make(app, {})),
+  }),
+  testFcmProvider: async (app) => ({ body: { uid: await user.make(app, {}), title: 'Hi' } }),
+  testApnsProvider: async (app) => ({ body: { uid: await user.make(app, {}), body: 'Hi' } }),
+  testWebPushProvider: async (app) => ({ body: { uid: await user.make(app, {}) } }),
+  testCustomPushProvider: async (app) => ({
+    ...(await stored('push/v1/providers/custom', { ...CUSTOM_PROVIDER, webhookURL: NOWHERE })(app)),
+    body: { uid: await user.make(app, {}) },
+  }),
+  getWebPushKey: stored('push/v1/providers/web_push', webPushProvider('web')),
   getCustomPushProvider: stored('push/v1/providers/custom', CUSTOM_PROVIDER),
   createCustomPushProvider: () => ({ body: CUSTOM_PROVIDER }),
   updateCustomPushProvider: stored('push/v1/providers/custom', CUSTOM_PROVIDER, {
@@ -773,6 +1050,21 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
     body: { senderName: 'Chat' },
   }),
   deleteSendgridProvider: stored('email/v1/providers/sendgrid', SENDGRID),
+  testEmailProvider: async (app) => {
+    await stored('email/v1/providers/custom', { ...CUSTOM_PROVIDER, useStoredEmailID: false })(app)
+    return { body: { uid: await user.make(app, {}) } }
+  },
+  testSmsProvider: async (app) => {
+    await stored('sms/v1/providers/custom', { ...CUSTOM_PROVIDER, useStoredPhNo: false })(app)
+    return { body: { uid: await user.make(app, {}) } }
+  },
+  previewNotificationSettings: () => ({ body: { emailDesign: { language: 'de' } } }),
+  createSuppression: () => ({ body: { channel: 'email', address: `${newId()}@example.org` } }),
+  listSuppressions: () => ({ query: { address: 'a@example.org', limit: '10' } }),
+  getSmtpProvider: stored('email/v1/providers/smtp', SMTP),
+  createSmtpProvider: () => ({ body: SMTP }),
+  updateSmtpProvider: stored('email/v1/providers/smtp', SMTP, { body: { smtpPort: 2525 } }),
+  deleteSmtpProvider: stored('email/v1/providers/smtp', SMTP),
   getCustomEmailProvider: stored('email/v1/providers/custom', {
     ...CUSTOM_PROVIDER,
     useStoredEmailID: true,

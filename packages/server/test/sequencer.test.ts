@@ -151,15 +151,18 @@ suite('the steps of the sequencer', () => {
     const app = await server.newApp()
     const client = await connect(t, app)
     const lease = await leaseForever(t, app)
-    const daysBehind = async () => {
-      const text = `select (clock_timestamp() at time zone 'utc')::date - since as days from sequencer_progress`
-      return (await rows<{ days: number }>(app.cell.db, text))[0]?.days
+    const progress = async () => {
+      const text = `select (clock_timestamp() at time zone 'utc')::date - since as days, stamp is null as idle
+        from sequencer_progress`
+      return (await rows<{ days: number; idle: boolean }>(app.cell.db, text))[0]
     }
-    // Transactions of other databases count too, so this can take a moment.
+    // Transactions of other databases count too, so this can take a moment. A stamp that is left from a gap would end
+    // the days that are added below.
     const settled = () =>
       until('the earlier days are settled', async () => {
         await drain(client, lease)
-        return (await daysBehind()) === 0
+        const { days, idle } = (await progress()) ?? {}
+        return days === 0 && idle
       })
     await settled()
 
@@ -174,7 +177,7 @@ suite('the steps of the sequencer', () => {
     ])
     await commitNumbers(app, 2)
     await drain(client, lease)
-    assert.equal(await daysBehind(), 2)
+    assert.equal((await progress())?.days, 2)
     await held.end('commit')
     await settled()
     assert.deepEqual(await loggedNumbers(app, 2), [2, 1])
@@ -308,11 +311,15 @@ interface Plan {
 async function looking(client: pg.Client, { workerId, epoch }: Lease) {
   const text = `
     explain (analyze, buffers, format json) select sequence_events($1::uuid, $2::bigint, 1, $3::tid)`
-  const { rows } = await client.query('select ctid::text as place from sequencer_progress')
-  const values = [workerId, epoch, rows[0]?.place]
-  // The first run reads the catalogs into the connection's caches.
-  await client.query(text, values)
-  const plan = (await client.query<Plan>(text, values)).rows[0]?.['QUERY PLAN'][0].Plan
-  assert.ok(plan)
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+  const costs: number[] = []
+  // The first step reads the catalogs into the connection's caches, and another one may settle a gap, depending on
+  // transactions of other databases. The cheapest does neither.
+  for (let n = 0; n < 10; n++) {
+    const { rows } = await client.query('select ctid::text as place from sequencer_progress')
+    const values = [workerId, epoch, rows[0]?.place]
+    const plan = (await client.query<Plan>(text, values)).rows[0]?.['QUERY PLAN'][0].Plan
+    assert.ok(plan)
+    costs.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks'])
+  }
+  return Math.min(...costs)
 }

@@ -47,6 +47,10 @@ suite('a held message is shown to nobody but its sender and moderators', () => {
     // For the services that the app itself chose to decide about it.
     'checks.findPending',
     'checks.listOverdue',
+    // It expires like other messages.
+    'conversations.listOld',
+    // They decide who is notified of it: nobody.
+    ...['notifications.listFacts', 'notifications.findExplained'],
   ]
   const condition = HELD_IS_SHOWN.replaceAll(/:(viewer|moderates)/g, '\\$\\d+').replaceAll(
     /[()]/g,
@@ -78,7 +82,10 @@ suite('a held message is shown to nobody but its sender and moderators', () => {
         file !== 'moderation.sql' &&
         readFileSync(join(folder, file), 'utf8').includes('held_messages'),
     )
-    // A mark stops before a held message, deletions delete it, and send.sql gives the order of locks.
-    assert.deepEqual(others, ['marks.sql', 'messages.sql', 'send.sql', 'sweeps.sql'])
+    // A mark stops before a held message, deletions and erasures delete it, imports keep its id free and its count
+    // right, and send.sql gives the order of locks.
+    assert.deepEqual(others, [
+      ...['erasure.sql', 'imports.sql', 'marks.sql', 'messages.sql', 'send.sql', 'sweeps.sql'],
+    ])
   })
 })

@@ -42,6 +42,105 @@ async function storedColumns(schema: Schema): Promise<Record<string, string[]>> 
   return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
 }
 
+/** Columns whose type can hold a uid, a name, a text or an address, as `table.column`. */
+async function textColumns(schema: Schema): Promise<Set<string>> {
+  const { rows } = await admin(
+    `select c.relname || '.' || a.attname as name
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and a.atttypid::regtype::text in ('text', 'text[]', 'json', 'jsonb', 'bytea', 'character varying', 'inet')`,
+    [],
+    TEMPLATES[schema],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+const of = (table: string, columns: string) => columns.split(' ').map((name) => `${table}.${name}`)
+
+/**
+ * Texts that no user writes and that name no user: kinds and states, ids of things, settings of the app, which operators
+ * write. Add a column only if that is true of it.
+ */
+// biome-ignore format: one line per table
+const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
+  cell: [
+    ...of('apps', 'app_id settings ceilings moderation'),
+    ...of('api_keys', 'name scope'),
+    ...of('revocations', 'kind'),
+    ...of('leases', 'job'),
+    ...of('jobs', 'name state'),
+    ...of('job_steps', 'step'),
+    ...of('job_schedules', 'key name zone'),
+    ...of('event_bodies', 'type counts_as'),
+    ...of('event_positions', 'type'),
+    ...of('log_origin', 'system_id'),
+    ...of('roles', 'role name description metadata settings permissions restrictions'),
+    ...of('moderation_rules', 'rule_id name description action conditions'),
+    ...of('keyword_lists', 'list_id name description category entries'),
+    ...of('check_settings', 'url username on_failure models'),
+    ...of('model_providers', 'provider_id name kind url'),
+    ...of('agents', 'kind name definition'),
+    ...of('agent_blocks', 'kind slug definition'),
+    ...of('agent_runs', 'state reason'),
+    ...of('agent_steps', 'kind state provider_id model'),
+    ...of('flag_reasons', 'reason_id name description'),
+    ...of('users', 'avatar_file role'),
+    ...of('totals', 'what'),
+    ...of('groups', 'guid type icon_file permissions'),
+    ...of('bans', 'guid scope'),
+    ...of('sanctions', 'kind guid'),
+    ...of('former_members', 'guid'),
+    ...of('conversations', 'kind'),
+    ...of('inbox', 'kind scope'),
+    ...of('app_pins', 'kind'),
+    ...of('messages', 'category type'),
+    ...of('held_messages', 'category type status checks rule'),
+    ...of('held_edits', 'files checks'),
+    ...of('imports', 'state place counts'),
+    ...of('import_problems', 'code'),
+    ...of('import_sums', 'kind'),
+    ...of('exports', 'sums'),
+    ...of('checked_messages', 'kind category type status rule'),
+    ...of('flags', 'reason_id'),
+    ...of('reviews', 'rule_id rule_name revision_id actions reason decision'),
+    ...of('subject_flags', 'kind reason_id'),
+    ...of('calls', 'kind type mode status'),
+    ...of('call_participants', 'state'),
+    ...of('files', 'id state type reason'),
+    ...of('file_references', 'file_id'),
+    ...of('file_kinds', 'kind'),
+    ...of('marks', 'kind'),
+    ...of('receipt_progress', 'kind'),
+    ...of('receipt_floors', 'kind'),
+    ...of('search_ids', 'ids'),
+    ...of('webhooks', 'id name url username triggers types'),
+    ...of('webhook_dead_letters', 'type reason'),
+    ...of('webhook_deliveries', 'type error'),
+    ...of('notification_settings', 'settings'),
+    ...of('notification_mutes', 'kind'),
+    ...of('notification_providers', 'channel kind provider_id details'),
+    ...of('notification_batches', 'channel'),
+    ...of('suppressed_addresses', 'channel'),
+    ...of('push_tokens', 'provider_id'),
+    ...of('notification_logs', 'channel trigger category type receiver_type provider provider_id reason'),
+    ...of('notification_deliveries', 'channel provider what'),
+    ...of('usage_days', 'what'),
+    ...of('usage_steps', 'what'),
+  ],
+  directory: [
+    ...of('regions', 'region'),
+    ...of('cells', 'cell_id region'),
+    ...of('log_witnesses', 'cell_id system_id'),
+    ...of('apps', 'app_id name cell_id state'),
+    ...of('operator_keys', 'key name'),
+    ...of('idempotency', 'key'),
+    ...of('collaborators', 'role'),
+    ...of('invitations', 'role'),
+    ...of('audit', 'via app_id action'),
+    ...of('erasures', 'mode state receipt'),
+  ],
+}
+
 /** What a role may do with each table and SQL view. */
 async function storedGrants(schema: Schema, role: string): Promise<Record<string, string>> {
   const { rows } = await admin(
@@ -138,7 +237,28 @@ for (const schema of ['cell', 'directory'] as const) {
       for (const { name, fixed, callers } of rows) {
         assert.deepEqual([fixed, callers], [true, [SERVICE_ROLE]], name)
       }
-      assert.equal(rows.length, { cell: 3, directory: 0 }[schema])
+      assert.equal(rows.length, { cell: 4, directory: 1 }[schema])
+    })
+
+    test('say what the erasure of a user does, if they name people', () => {
+      const wrong = tables.filter(
+        ([, { people, personal, erased }]) =>
+          ((people ?? personal) === undefined) !== (erased === undefined),
+      )
+      assert.deepEqual(
+        wrong.map(([name]) => name),
+        [],
+      )
+    })
+
+    test('have texts without personal data only where it is known why', async () => {
+      const texts = await textColumns(schema)
+      const plain = faults(({ plain = '' }) => plain.split(' '))
+      assert.deepEqual(
+        plain.filter((column) => texts.has(column)).toSorted(),
+        [...WITHOUT_PEOPLE[schema]].toSorted(),
+        'a column that can hold a uid, a name, a text or an address is declared in people or personal',
+      )
     })
 
     test('move only if their rows say whose they are', () => {

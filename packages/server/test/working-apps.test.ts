@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
-import '../src/cli/program.ts' // reaches everything
+import '../src/cli/program.ts' // reaches everything but what is loaded late
+import '../src/areas/notifications/upkeep.queries.ts'
 import { listEnds, listPositions, listStale } from '../src/areas/history/indexing.queries.ts'
 import { listLagging, samplePeaks } from '../src/areas/stats/queries.ts'
 import { cellTables } from '../src/core/tables/cell.ts'
@@ -22,7 +23,14 @@ const FOR_ALL_APPS: Record<string, string> = {
   'gauges.waitingWebhooks': 'counts',
   'gate.removeOldIdempotency': 'removes rows by age',
   'groups.removeOldFormerMembers': 'removes rows by age',
+  'agents.removeOldRuns': 'removes rows by age',
+  'agents.removeOldSpending': 'removes rows by age',
+  'exports.removeOld': 'removes rows by age',
+  'imports.removeOld': 'removes rows by age',
   'jobs.removeOld': 'removes rows by age',
+  'batches.sweep': 'removes rows by age',
+  'notifications.removeExpired': 'removes rows by age',
+  'notifications.removeOldShown': 'removes rows by age',
   'previews.removeOld': 'removes rows by age',
   'revocations.removeOld': 'removes rows by age',
   'stats.removeOldSteps': 'removes rows by age',

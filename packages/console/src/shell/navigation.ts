@@ -31,6 +31,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
       { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
+      { name: 'Notifications', icon: 'bell', to: '/apps/$appId/notifications' },
       { name: 'Review', icon: 'check', to: '/apps/$appId/review', roles: MODERATORS },
       { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },
     ],
@@ -47,6 +48,12 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     name: 'Manage',
     items: [
       { name: 'Team', icon: 'team', to: '/apps/$appId/team' },
+      {
+        name: 'Import and export',
+        icon: 'transfer',
+        to: '/apps/$appId/transfer',
+        roles: DEVELOPERS,
+      },
       { name: 'Jobs', icon: 'jobs', to: '/apps/$appId/jobs', roles: ADMINS },
       { name: 'Audit log', icon: 'audit', to: '/apps/$appId/audit', roles: ADMINS },
       { name: 'Settings', icon: 'settings', to: '/apps/$appId/settings', roles: ADMINS },

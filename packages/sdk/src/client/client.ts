@@ -5,13 +5,15 @@ import {
   type Group,
   type Message,
   type NewMessage,
-  Operations,
   type User,
+  UserOperations,
 } from '../operations.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
+import { type AgentEvent, Answers } from './answers.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
 import { Outbox } from './outbox.ts'
 import { Presence, type Watched } from './presence.ts'
+import { Push, type PushDevice, type PushRegistration } from './push.ts'
 import { Reader } from './reader.ts'
 import { type ChatMessage, type ChatState, inLowerCase, type Target } from './state.ts'
 import { callListener } from './state-holder.ts'
@@ -46,14 +48,20 @@ export type ClientOptions = Address &
     WebSocket?: (new (url: string) => Socket) | undefined
   }
 
+/** A file of a message that isn't sent yet. */
+interface SentFile extends Upload {
+  cancel: AbortController
+  localUrl: string
+}
+
 /** The content of one kind of new message. */
 type ContentOf<T extends NewMessage> = T extends unknown
-  ? Pick<T, 'category' | 'type' | 'data' | 'tags'>
+  ? Pick<T, 'category' | 'type' | 'data' | 'tags' | 'quotedMessageId'>
   : never
 
 /** The content of a new message: a text, or the content of any message that you can send. */
 export type Draft =
-  | { text: string; data?: Record<string, unknown>; tags?: string[] }
+  | { text: string; data?: Record<string, unknown>; tags?: string[]; quotedMessageId?: string }
   | (ContentOf<NewMessage> & { text?: undefined })
 
 /** Ephemeral events, which are not in docs/events.md. */
@@ -61,6 +69,18 @@ interface LiveFrames {
   'typing.start': { sender: User; receiverType: 'user' | 'group'; receiver: string }
   'typing.end': LiveFrames['typing.start']
   'message.transient': LiveFrames['typing.start'] & { data: Record<string, unknown> }
+  'agent.event': AgentEvent
+  'call.signal': CallSignal & { sender: string }
+}
+
+/** What two devices in a call exchange to connect. */
+export interface CallSignal {
+  sessionId: string
+  /** The device that sends it, and the one that it is for. */
+  deviceId?: string
+  toDeviceId?: string
+  /** A description (SDP) or a candidate (ICE). */
+  data: Record<string, unknown>
 }
 
 type LiveType = EventType | keyof LiveFrames
@@ -87,25 +107,30 @@ const RETRIES = 10
  */
 export class LoquatClient {
   /** The operations that users may call. */
-  readonly api: Operations
+  readonly api: UserOperations
   readonly uid: string
   readonly #store: Store
   readonly #connection: Connection
   readonly #typing: Typing
+  readonly #answers: Answers
   readonly #presence: Presence
   readonly #options: ClientOptions
   readonly #listeners = new Map<string, Set<(body: never) => void>>()
   readonly #outbox: Outbox
   readonly #uploads: Uploads
+  readonly #push: Push
   /** The files of messages that aren't sent yet, by muid. */
-  readonly #files = new Map<string, Upload & { localUrl: string }>()
+  readonly #files = new Map<string, SentFile>()
   readonly #typedAt = new Map<string, number>()
   readonly #reconnectNow = () => this.#connection.reconnectNow()
 
   constructor(options: ClientOptions) {
     this.#options = options
     this.uid = options.uid.toLowerCase()
-    const token = new Token(options, () => this.#connection.signOut())
+    const token = new Token(options, {
+      none: () => this.#connection.signOut(),
+      renewed: () => void this.#push.renew(),
+    })
     const { origin, headers } = readAddress(options.appId, options)
     const target = {
       origin,
@@ -116,14 +141,19 @@ export class LoquatClient {
     const renew = ({ authtoken = '' }: Record<string, string>) => token.renew(authtoken)
     const { maxRetries = RETRIES, retryForMs = RETRY_FOR_MS } = options
     const patient = { ...options, maxRetries, retryForMs }
-    this.api = new Operations(new Transport(target, patient, renew))
-    const reading = new Operations(new Transport(target, { ...options, maxRetries: 1 }, renew))
+    this.api = new UserOperations(new Transport(target, patient, renew))
+    const reading = new UserOperations(new Transport(target, { ...options, maxRetries: 1 }, renew))
     this.#store = new Store(this.uid, new Reader(reading))
     this.#outbox = new Outbox(this.api.messages, (room, message) =>
       this.#store.showOwn(room, message),
     )
     this.#uploads = new Uploads(this.api.files, options)
+    this.#push = new Push(this.api)
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
+    this.#answers = new Answers(
+      (runId) => reading.agentRuns.get(runId),
+      (answers) => this.#store.set({ answers }),
+    )
     this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({
       url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
@@ -165,6 +195,7 @@ export class LoquatClient {
     this.#connection.stop()
     this.#store.refresher.stop()
     this.#typing.clear()
+    this.#answers.clear()
   }
 
   /**
@@ -191,9 +222,9 @@ export class LoquatClient {
     return this.#store.refresher.settled()
   }
 
-  /** The key of a conversation in `state.rooms` and `state.typing`. */
-  idOf(target: Target): string {
-    return this.#store.idOf(target)
+  /** The key of a conversation in `state.rooms` and `state.typing`, or of a thread in `state.rooms`. */
+  idOf(target: Target, parentId?: string): string {
+    return parentId === undefined ? this.#store.idOf(target) : threadKey(parentId)
   }
 
   /** Loads the next page of `state.conversations`. */
@@ -203,7 +234,7 @@ export class LoquatClient {
 
   /** Opens a conversation, or a thread in it: its messages appear in `state.rooms`. Returns the key there. */
   open(target: Target, parentId?: string): string {
-    const key = this.#keyOf(target, parentId)
+    const key = this.idOf(target, parentId)
     this.#store.open(key, inLowerCase(target), parentId)
     return key
   }
@@ -216,6 +247,20 @@ export class LoquatClient {
   /** Loads the next page of older messages. */
   loadOlder(room: string): Promise<void> {
     return this.#store.loadOlder(room)
+  }
+
+  /** Loads the next page of newer messages, after `jumpTo`. */
+  loadNewer(room: string): Promise<void> {
+    return this.#store.loadNewer(room)
+  }
+
+  /**
+   * Moves an open room to any of its messages, for example a search result or a quoted message, or to its end if no message
+   * is given. Loads the messages around it if they aren't there. Returns whether the room shows the message: it may be
+   * deleted by now. Sending a message moves the room to its end.
+   */
+  jumpTo(room: string, messageId?: string): Promise<boolean> {
+    return this.#store.jumpTo(room, messageId)
   }
 
   /**
@@ -244,7 +289,10 @@ export class LoquatClient {
       this.#show({ ...message, uploaded: sent / file.size })
       onProgress?.(sent, file.size)
     }
-    this.#files.set(muid, { ...uploadOf(file, options), localUrl: url, onProgress: report })
+    const cancel = new AbortController()
+    const signal = options.signal ? AbortSignal.any([options.signal, cancel.signal]) : cancel.signal
+    const upload = uploadOf(file, { ...options, signal })
+    this.#files.set(muid, { ...upload, cancel, localUrl: url, onProgress: report })
     return this.#sendFile({ ...message, uploaded: 0 })
   }
 
@@ -256,6 +304,15 @@ export class LoquatClient {
     const { error: _error, ...again } = message
     const pending = { ...again, pending: 'sending' } as const
     return this.#files.has(message.muid ?? '') ? this.#sendFile(pending) : this.#send(pending)
+  }
+
+  /** Removes a failed message from the state, or cancels the upload of a file that is being sent. */
+  discard(message: ChatMessage): void {
+    const upload = this.#files.get(message.muid ?? '')
+    upload?.cancel.abort()
+    if (message.pending !== 'failed') return
+    this.#forget(message)
+    if (upload) void this.#uploads.discard(upload)
   }
 
   /** Uploads a picture and makes it the avatar of this user. */
@@ -288,6 +345,32 @@ export class LoquatClient {
       : messages.removeReaction(messageId, reaction))
   }
 
+  /**
+   * Registers this device for push notifications: a token of FCM or APNs. Call it at each start, after the user has
+   * signed in; it is no error to register again. The registration moves with the auth token when that is renewed.
+   */
+  registerPush(device: PushDevice): Promise<void> {
+    return this.#push.register(device)
+  }
+
+  /** Ends the push notifications of this device. Call it before the user signs out and keeps the auth token. */
+  unregisterPush(): Promise<void> {
+    return this.#push.unregister()
+  }
+
+  /**
+   * Subscribes this browser to push notifications. Ask for permission first (`Notification.requestPermission()`), and pass
+   * the registration of a service worker that shows them. Call it at each start: it renews what has changed.
+   */
+  subscribeToPush(registration: PushRegistration): Promise<void> {
+    return this.#push.subscribe(registration)
+  }
+
+  /** Ends the subscription of this browser. */
+  unsubscribeFromPush(registration: PushRegistration): Promise<void> {
+    return this.#push.unsubscribe(registration)
+  }
+
   /** Shows the other users that this user is typing, or has stopped. Call it on every keystroke. */
   typing(target: Target, now = true): void {
     const { type, id } = inLowerCase(target)
@@ -300,8 +383,9 @@ export class LoquatClient {
     this.#connection.send(now ? 'typing.start' : 'typing.end', body)
   }
 
-  #keyOf(target: Target, parentId: string | undefined): string {
-    return parentId === undefined ? this.idOf(target) : threadKey(parentId)
+  /** Sends a description or a candidate to another user in a call. Listen to `call.signal` for those of others. */
+  signal(uid: string, signal: CallSignal): void {
+    this.#connection.send('call.signal', { ...signal, to: uid })
   }
 
   #pending(target: Target, draft: Draft, parentId: string | undefined): ChatMessage {
@@ -332,16 +416,16 @@ export class LoquatClient {
   #send(message: ChatMessage): Promise<Message> {
     const { receiverType: type, receiver: id, parentId } = message
     this.typing({ type, id }, false)
-    return this.#outbox.send(this.#keyOf({ type, id }, parentId), message)
+    return this.#outbox.send(this.idOf({ type, id }, parentId), message)
   }
 
   #show(message: ChatMessage): void {
     const { receiverType: type, receiver: id, parentId } = message
-    this.#store.showOwn(this.#keyOf({ type, id }, parentId), message)
+    this.#store.showOwn(this.idOf({ type, id }, parentId), message)
   }
 
   async #sendFile(message: ChatMessage): Promise<Message> {
-    const { muid = '', receiverType: type, receiver: id, parentId } = message
+    const { muid = '' } = message
     const upload = this.#files.get(muid)
     if (!upload) throw new Error('The file of this message is unknown.')
     this.#show(message)
@@ -349,14 +433,11 @@ export class LoquatClient {
       const { url, name, mimeType } = await this.#uploads.send(upload)
       const data = { ...message.data, attachments: [{ url, name, mimeType }] }
       const sent = await this.#send({ ...message, data } as ChatMessage)
-      this.#files.delete(muid)
-      if (upload.localUrl) URL.revokeObjectURL(upload.localUrl)
+      this.#forgetFile(muid)
       return sent
     } catch (error) {
       if (upload.options.signal?.aborted) {
-        this.#files.delete(muid)
-        if (upload.localUrl) URL.revokeObjectURL(upload.localUrl)
-        this.#store.dropOwn(this.#keyOf({ type, id }, parentId), message)
+        this.#forget(message)
         void this.#uploads.discard(upload)
       } else {
         const known = error instanceof LoquatError && { error }
@@ -366,11 +447,24 @@ export class LoquatClient {
     }
   }
 
+  #forget(message: ChatMessage): void {
+    const { muid = '', receiverType: type, receiver: id, parentId } = message
+    this.#forgetFile(muid)
+    this.#store.dropOwn(this.idOf({ type, id }, parentId), message)
+  }
+
+  #forgetFile(muid: string): void {
+    const { localUrl } = this.#files.get(muid) ?? {}
+    this.#files.delete(muid)
+    if (localUrl) URL.revokeObjectURL(localUrl)
+  }
+
   #onState(connection: ConnectionState, closeCode?: number): void {
     if (connection !== 'online') this.#typing.clear()
     this.#store.set({ connection, closeCode })
     const { presence } = this.#options
     if (connection === 'online') {
+      this.#answers.reload()
       this.#store.refresher.start()
       if (presence) this.#connection.send('presence.subscribe', { users: presence }, SUBSCRIBED)
     }
@@ -390,14 +484,17 @@ export class LoquatClient {
     if (type === 'session.ok' && frame.id === SUBSCRIBED && presence) {
       void this.#presence.subscribed(presence)
     } else if (type === 'file.ready' || type === 'file.rejected') this.#uploads.checked(body.file)
+    else if (type === 'agent.event') this.#answers.apply(body)
     else if (type === 'presence.changed') this.#presence.apply(body.users)
     else if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
       const other = receiverType === 'group' ? receiver : sender.uid
       this.#typing.apply(frame, this.idOf({ type: receiverType, id: other }))
     } else {
-      if (type === 'message.sent')
+      if (type === 'message.sent') {
         this.#typing.end(body.message.conversationId, body.message.sender)
+        this.#answers.end(body.message.muid)
+      }
       this.#store.apply(frame)
     }
     for (const listener of this.#listeners.get(type) ?? [])

@@ -4,9 +4,11 @@ export type { EventPayload, EventType } from '../events.gen.ts'
 export type * from '../operations.gen.ts'
 export type { ErrorCode, Region } from '../protocol.gen.ts'
 export type { CallOptions } from '../transport.ts'
-export { type ClientOptions, type Draft, LoquatClient } from './client.ts'
+export type { RunningAnswer } from './answers.ts'
+export { type CallSignal, type ClientOptions, type Draft, LoquatClient } from './client.ts'
 export type { ConnectionState, Socket } from './connection.ts'
 export type { Watched } from './presence.ts'
+export type { PushDevice, PushRegistration, PushSubscription } from './push.ts'
 export {
   type ChatMessage,
   type ChatState,

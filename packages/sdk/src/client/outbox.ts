@@ -42,13 +42,23 @@ export class Outbox {
 
   /** Fails without a request if the server didn't respond to the message before, so that a queue doesn't time out one by one. */
   async #post(room: string, message: ChatMessage, failure: unknown): Promise<Message> {
-    const { receiver, receiverType, category, type, tags, muid = '', parentId } = message
+    const {
+      receiver,
+      receiverType,
+      category,
+      type,
+      tags,
+      muid = '',
+      parentId,
+      quotedMessageId,
+    } = message
     // The server adds the entities.
     const { entities: _entities, ...data } = message.data
     const body = {
       ...{ receiver, receiverType, category, type, data, muid },
       ...(tags && { tags }),
       ...(parentId !== undefined && { parentMessageId: parentId }),
+      ...(quotedMessageId !== undefined && { quotedMessageId }),
     } as SendMessageBody
     try {
       if (failure) throw failure

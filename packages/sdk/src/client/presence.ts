@@ -1,4 +1,4 @@
-import type { Operations, User } from '../operations.gen.ts'
+import type { User, UserOperations } from '../operations.gen.ts'
 
 type Status = 'online' | 'offline'
 type Statuses = Readonly<Record<string, Status>>
@@ -12,7 +12,7 @@ const PAGE = 100
 
 /** Tracks who is online. A connection only reports changes, so each new connection fetches the online users first. */
 export class Presence {
-  readonly #api: Pick<Operations, 'users' | 'friends'>
+  readonly #api: Pick<UserOperations, 'users' | 'friends'>
   readonly #uid: string
   readonly #changed: (presence: Statuses) => void
   #known: Statuses = {}
@@ -20,7 +20,7 @@ export class Presence {
   #changes: Record<string, Status> = {}
 
   constructor(
-    api: Pick<Operations, 'users' | 'friends'>,
+    api: Pick<UserOperations, 'users' | 'friends'>,
     uid: string,
     changed: (presence: Statuses) => void,
   ) {

@@ -2,14 +2,7 @@ import { LoquatError } from '../error.ts'
 import type { Conversation } from '../operations.gen.ts'
 import { retryDelay } from '../retry.ts'
 import type { Reader } from './reader.ts'
-import {
-  oldestOf,
-  roomAfter,
-  type Target,
-  targetOf,
-  withConversation,
-  withFetched,
-} from './state.ts'
+import { roomAfter, type Target, targetOf, withConversation, withFetched } from './state.ts'
 import type { StateHolder } from './state-holder.ts'
 
 /** Wait this long to handle events that arrive together with one request. */
@@ -217,8 +210,11 @@ export class Refresher {
     const room = this.#holder.state.rooms[key]
     if (!room) return
     this.#holder.change(key, () => ({ loading: true }))
-    const read = await this.#reader.messages(room, { downTo: oldestOf(room)?.id })
-    this.#holder.change(key, (now) => ({ ...roomAfter(read, room, now), loading: false }))
+    const read = await this.#reader.again(room)
+    const now = this.#holder.state.rooms[key]
+    // The user has moved to another part of the room. Whoever loads that part ends `loading`.
+    if (now && now.anchor !== room.anchor) this.#rooms.add(key)
+    else this.#holder.change(key, () => ({ ...roomAfter(read, room, now ?? room), loading: false }))
   }
 
   async #fetchMessage(id: string): Promise<void> {

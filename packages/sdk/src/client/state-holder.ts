@@ -19,7 +19,10 @@ export class StateHolder {
   change(key: string, changes: (room: Room) => Partial<Room>): void {
     const room = this.state.rooms[key]
     if (!room) return
-    this.set({ rooms: { ...this.state.rooms, [key]: { ...room, ...changes(room) } } })
+    const changed = { ...room, ...changes(room) }
+    const names = Object.keys(changed) as (keyof Room)[]
+    if (names.every((name) => changed[name] === room[name])) return
+    this.set({ rooms: { ...this.state.rooms, [key]: changed } })
   }
 }
 

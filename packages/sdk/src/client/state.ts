@@ -1,5 +1,6 @@
 import type { LoquatError } from '../error.ts'
 import type { Conversation, Message } from '../operations.gen.ts'
+import type { RunningAnswer } from './answers.ts'
 import type { ConnectionState } from './connection.ts'
 
 /** The counterpart of a conversation. */
@@ -22,7 +23,10 @@ export type ChatMessage = Message & {
   uploaded?: number
 }
 
-/** An open conversation or thread with its messages, oldest first. */
+/**
+ * An open conversation or thread: a window of its messages, oldest first and without gaps. It starts with the newest ones;
+ * `jumpTo` moves it.
+ */
 export interface Room {
   target: Target
   /** The parent message, if this is a thread. */
@@ -30,8 +34,15 @@ export interface Room {
   messages: readonly ChatMessage[]
   /** Whether there are older messages to load. */
   more: boolean
+  /** Whether there are newer messages to load. Until they are loaded, new messages don't appear in the room. */
+  newer: boolean
   loading: boolean
+  /** Where messages were last loaded, if not at the end. A large room that is refetched keeps the messages around it. */
+  anchor?: string | undefined
 }
+
+/** A part of a room. */
+export type Part = Pick<Room, 'messages' | 'more' | 'newer'>
 
 /** The state of a chat. Every change creates a new object, but keeps the objects inside that did not change. */
 export interface ChatState {
@@ -50,6 +61,8 @@ export interface ChatState {
   typing: Readonly<Record<string, readonly string[]>>
   /** The presence of users, by UID, as far as it is known. */
   presence: Readonly<Record<string, 'online' | 'offline'>>
+  /** Answers that agents are writing, by the id of their run. They go when their message arrives. */
+  answers: Readonly<Record<string, RunningAnswer>>
 }
 
 export const initialState: ChatState = {
@@ -61,6 +74,7 @@ export const initialState: ChatState = {
   rooms: {},
   typing: {},
   presence: {},
+  answers: {},
 }
 
 /** The order of the server: by time in whole seconds, then by counterpart. */
@@ -93,47 +107,85 @@ export function withConversation(
 const numberOf = ({ id }: ChatMessage) => Number(id)
 
 /** Sorts messages as the server does. Messages being sent come last, in the order in which they were written. */
-export function ordered(messages: ChatMessage[]): ChatMessage[] {
+function ordered(messages: ChatMessage[]): ChatMessage[] {
   const stored = messages.filter(({ pending }) => !pending)
   stored.sort((one, other) => numberOf(one) - numberOf(other))
   return [...stored, ...messages.filter(({ pending }) => pending)]
 }
+
+/** The index of the first message that is pending or whose id is at least this. A search, because rooms can be large. */
+function placeOf(messages: readonly ChatMessage[], id: number): number {
+  let [low, high] = [0, messages.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const one = messages[middle] as ChatMessage
+    if (one.pending || numberOf(one) >= id) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Where the pending messages begin. */
+const endOf = (messages: readonly ChatMessage[]) => placeOf(messages, Number.POSITIVE_INFINITY)
+
+/** Whether a room shows a message. */
+export const hasMessage = ({ messages }: Room, id: string) =>
+  messages[placeOf(messages, Number(id))]?.id === id
 
 /** Whether `pending` is the same message while it is being sent. */
 export const isOwn = ({ pending, muid }: ChatMessage, message: Message) =>
   pending !== undefined && muid !== undefined && muid === message.muid
 
 /** Adds a sent message in place of its pending copy. Keeps an existing one, because it was fetched later and is newer. */
-export function withMessage(messages: readonly ChatMessage[], message: Message): ChatMessage[] {
-  const others = messages.filter((one) => !isOwn(one, message))
-  if (others.some(({ id }) => id === message.id)) return others
-  return ordered([...others, message])
+export function withMessage(
+  messages: readonly ChatMessage[],
+  message: Message,
+): readonly ChatMessage[] {
+  const at = placeOf(messages, Number(message.id))
+  const isThere = messages[at]?.id === message.id
+  const end = endOf(messages)
+  const pending = messages.slice(end)
+  const others = pending.filter((one) => !isOwn(one, message))
+  if (isThere && others.length === pending.length) return messages
+  const changed = messages.slice(0, end).concat(others)
+  if (!isThere) changed.splice(at, 0, message)
+  return changed
 }
 
-/** Whether a message is older than those of the room that are loaded. A later page has it, if there are more. */
-export const isBelow = (message: Message, { messages, more }: Pick<Room, 'messages' | 'more'>) => {
-  const oldest = oldestOf({ messages })
-  return more && oldest !== undefined && numberOf(message) < numberOf(oldest)
+/** Whether a message lies before or after those of the room that are loaded. A later page has it, if there are more. */
+export function isOutside(message: Message, { messages, more, newer }: Part): boolean {
+  const id = numberOf(message)
+  const [oldest, newest] = [oldestOf({ messages }), newestOf({ messages })]
+  if (newer && (newest === undefined || id > numberOf(newest))) return true
+  return more && oldest !== undefined && id < numberOf(oldest)
 }
 
 /** The oldest message of a room that is stored on the server. */
-export const oldestOf = ({ messages }: Pick<Room, 'messages'>) =>
-  messages.find(({ pending }) => !pending)
+export const oldestOf = ({ messages: [first] }: Pick<Room, 'messages'>) =>
+  first?.pending ? undefined : first
+
+/** The newest message of a room that is stored on the server. */
+export const newestOf = ({ messages }: Pick<Room, 'messages'>) => messages[endOf(messages) - 1]
+
+/** Adds the messages of a room that are still being sent. */
+export function withPending(read: Part, { messages }: Room): Part {
+  const muids = new Set(read.messages.map(({ muid }) => muid))
+  const others = messages.slice(endOf(messages)).filter(({ muid }) => !muids.has(muid))
+  return { ...read, messages: [...read.messages, ...others] }
+}
 
 /** Merges fetched messages with those that arrived during the fetch and those still being sent. */
-export function roomAfter(
-  read: { messages: Message[]; more: boolean },
-  before: Room,
-  now: Room,
-): Pick<Room, 'messages' | 'more'> {
+export function roomAfter(read: Part, before: Room, now: Room): Part {
   const known = new Set(before.messages.map(({ id }) => id))
   const stored = new Set(read.messages.map(({ id }) => id))
-  const muids = new Set(read.messages.map(({ muid }) => muid))
-  const others = now.messages.filter((message) => {
-    const { id, muid, pending } = message
-    return pending ? !muids.has(muid) : !known.has(id) && !stored.has(id) && !isBelow(message, read)
+  const arrived = now.messages.filter((message) => {
+    const { id, pending } = message
+    return !pending && !known.has(id) && !stored.has(id) && !isOutside(message, read)
   })
-  return { messages: ordered([...read.messages, ...others]), more: read.more }
+  const messages = arrived.length > 0 ? ordered([...read.messages, ...arrived]) : read.messages
+  // The room didn't show messages that arrived after the fetch. The next page has them.
+  const newer = read.newer || (now.newer && messages.length > 0)
+  return withPending({ messages, more: read.more, newer }, now)
 }
 
 /** Replaces a message with its fetched version, or removes it if that is undefined. */
@@ -142,8 +194,11 @@ export function withFetched(
   id: string,
   message: Message | undefined,
 ): readonly ChatMessage[] {
-  if (!messages.some((one) => one.id === id)) return messages
-  return messages.flatMap((one) => (one.id === id ? (message ?? []) : one))
+  const at = placeOf(messages, Number(id))
+  if (messages[at]?.id !== id) return messages
+  const changed = [...messages]
+  changed.splice(at, 1, ...(message ? [message] : []))
+  return changed
 }
 
 /** Action messages about edits and deletions are hidden, because the message itself shows the change. */

@@ -5,17 +5,19 @@ import { Refresher } from './refresher.ts'
 import {
   type ChatMessage,
   type ChatState,
+  hasMessage,
   inLowerCase,
-  isBelow,
+  isOutside,
   isOwn,
   isShown,
+  newestOf,
   oldestOf,
-  ordered,
   type Room,
   type Target,
   targetOf,
   withConversation,
   withMessage,
+  withPending,
   withReceipt,
 } from './state.ts'
 import { StateHolder } from './state-holder.ts'
@@ -33,7 +35,7 @@ export class Store {
   #gaps = 0
   readonly #gapsAtStart = new Map<string, number>()
 
-  /** For each page of older messages being loaded, the events received since the request. */
+  /** For each part of a room being loaded, the events received since the request. */
   readonly #meanwhile = new Set<Frame[]>()
 
   constructor(me: string, reader: Reader) {
@@ -69,7 +71,8 @@ export class Store {
   open(key: string, target: Target, parentId?: string): void {
     if (this.state.rooms[key]) return
     const thread = parentId !== undefined && { parentId }
-    const room: Room = { target, ...thread, messages: [], more: false, loading: true }
+    const empty = { messages: [], more: false, newer: false, loading: true }
+    const room: Room = { target, ...thread, ...empty }
     this.set({ rooms: { ...this.state.rooms, [key]: room } })
     this.refresher.room(key, 0)
   }
@@ -83,21 +86,60 @@ export class Store {
     const room = this.state.rooms[key]
     const oldest = room && oldestOf(room)
     if (!room?.more || room.loading || !oldest) return
+    const read = () => this.#reader.messages(room, { before: oldest.id })
+    await this.#load(key, read, ({ messages, more }, now) =>
+      // Otherwise the room was refetched in the meantime.
+      oldestOf(now)?.id === oldest.id
+        ? { messages: [...messages, ...now.messages], more, anchor: oldest.id }
+        : {},
+    )
+  }
+
+  async loadNewer(key: string): Promise<void> {
+    const room = this.state.rooms[key]
+    const newest = room && newestOf(room)
+    if (!room?.newer || room.loading || !newest) return
+    const read = () => this.#reader.messages(room, { after: newest.id })
+    await this.#load(key, read, ({ messages, more }, now) => {
+      if (newestOf(now)?.id !== newest.id) return {}
+      const stored = now.messages.filter(({ pending }) => !pending)
+      const part = { messages: [...stored, ...messages], more: now.more, newer: more }
+      return { ...withPending(part, now), anchor: more ? newest.id : undefined }
+    })
+  }
+
+  /** Moves a room to a message, or to its end. Returns whether the room shows that message then. */
+  async jumpTo(key: string, id?: string): Promise<boolean> {
+    const room = this.state.rooms[key]
+    if (!room) return false
+    // A refetch on its way notices that the room has moved.
+    this.#holder.change(key, () => ({ anchor: id }))
+    if (id === undefined ? room.newer : !hasMessage(room, id)) {
+      const read = () => this.#reader.around(room, id)
+      await this.#load(key, read, (part, now) => (now.anchor === id ? withPending(part, now) : {}))
+    }
+    const now = this.state.rooms[key]
+    return now !== undefined && (id === undefined ? !now.newer : hasMessage(now, id))
+  }
+
+  /** Loads a part of a room. */
+  async #load<P>(
+    key: string,
+    read: () => Promise<P>,
+    merge: (part: P, now: Room) => Partial<Room>,
+  ): Promise<void> {
     this.#holder.change(key, () => ({ loading: true }))
     const events: Frame[] = []
     const gaps = this.#gaps
     this.#meanwhile.add(events)
     try {
-      const { messages, more } = await this.#reader.messages(room, { before: oldest.id })
-      this.#holder.change(key, (now) =>
-        // Otherwise the room was refetched in the meantime.
-        oldestOf(now)?.id === oldest.id ? { messages: [...messages, ...now.messages], more } : {},
-      )
+      const part = await read()
+      this.#holder.change(key, (now) => merge(part, now))
     } finally {
       this.#meanwhile.delete(events)
       this.#holder.change(key, () => ({ loading: false }))
     }
-    // The loaded page may be older than these events, which could not be applied to it.
+    // The loaded part may be older than these events, which could not be applied to it.
     for (const frame of events) this.apply(frame)
     if (gaps !== this.#gaps) this.refresher.room(key)
   }
@@ -106,14 +148,22 @@ export class Store {
   showOwn(key: string, message: ChatMessage): void {
     const { muid = '', pending } = message
     if (pending && !this.#gapsAtStart.has(muid)) this.#gapsAtStart.set(muid, this.#gaps)
-    this.#holder.change(key, ({ messages }) => {
+    this.#holder.change(key, (room) => {
+      const { messages } = room
       const isThere = messages.some((one) => isOwn(one, message))
-      // If the event or a fetch came first, keep what it said: the message may even be deleted by now.
-      if (!pending) return isThere ? { messages: withMessage(messages, message) } : {}
+      // If the event or a fetch came first, keep what it said: the message may even be deleted by now. If the room is on
+      // its way to its end, keep the pending copy until it is there.
+      if (!pending) {
+        return isThere && !isOutside(message, room)
+          ? { messages: withMessage(messages, message) }
+          : {}
+      }
       const arrived = messages.some((one) => !one.pending && one.muid === muid)
       const others = messages.filter((one) => !isOwn(one, message))
-      return arrived ? {} : { messages: ordered([...others, message]) }
+      return arrived ? {} : { messages: [...others, message] }
     })
+    // Users see what they write. If loading fails, the message follows the part that is shown.
+    if (pending && this.state.rooms[key]?.newer) this.jumpTo(key).catch(() => undefined)
     if (pending) return
     // A missed event may have changed the message since.
     if (this.#gapsAtStart.get(muid) !== this.#gaps) this.refresher.message(message.id)
@@ -168,9 +218,10 @@ export class Store {
     if (parentId !== undefined) this.refresher.message(parentId)
     const known = this.#known(id)
     const { mentions = {}, moderation } = message.data as { mentions?: object; moderation?: object }
-    // The sender and the app's settings decide whether a custom message updates the conversation and counts as unread.
-    const isCustom = message.category === 'custom'
-    const plain = known && parentId === undefined && !isCustom && !(this.#me in mentions)
+    // Of all other categories (custom, agentic, call …), only the server knows which messages update the conversation and
+    // count as unread: the sender and the app's settings decide.
+    const isCounted = message.category === 'message' || message.category === 'interactive'
+    const plain = known && parentId === undefined && isCounted && !(this.#me in mentions)
     const isLast = Number(message.id) > Number(known?.lastMessage?.id ?? 0)
     // A message that moderation has held comes after later ones. Only the server knows whether it is unread.
     const wasHeld = moderation !== undefined && !isLast
@@ -198,7 +249,7 @@ export class Store {
   #show(key: string, message: Message): void {
     if (!isShown(message)) return
     this.#holder.change(key, (room) =>
-      isBelow(message, room) ? {} : { messages: withMessage(room.messages, message) },
+      isOutside(message, room) ? {} : { messages: withMessage(room.messages, message) },
     )
   }
 
@@ -221,7 +272,10 @@ export class Store {
   #applyReceipt(id: string, what: 'delivered' | 'read', body: Frame['body']): void {
     const mark = (message: ChatMessage) => withReceipt(message, what, body)
     for (const key of this.#roomsOf(id)) {
-      this.#holder.change(key, ({ messages }) => ({ messages: messages.map(mark) }))
+      this.#holder.change(key, ({ messages }) => {
+        const marked = messages.map(mark)
+        return marked.some((one, nth) => one !== messages[nth]) ? { messages: marked } : {}
+      })
       // A response on its way may be older than this receipt.
       if (this.refresher.isBusy || this.state.rooms[key]?.loading) this.refresher.room(key)
     }

@@ -16,13 +16,13 @@ export interface TokenOptions extends Pick<SendOptions, 'timeoutMs'> {
 export class Token {
   current: string
   readonly #options: TokenOptions
-  readonly #onNone: () => void
+  readonly #on: { none: () => void; renewed: () => void }
   #renewing: Promise<boolean> | undefined
 
-  constructor(options: TokenOptions, onNone: () => void) {
+  constructor(options: TokenOptions, on: { none: () => void; renewed: () => void }) {
     this.current = options.authToken
     this.#options = options
-    this.#onNone = onNone
+    this.#on = on
   }
 
   /**
@@ -39,9 +39,13 @@ export class Token {
 
   async #renewed(): Promise<boolean> {
     const token = await this.#ask()
-    if (token) this.current = token
-    else this.#onNone()
-    return Boolean(token)
+    if (!token) {
+      this.#on.none()
+      return false
+    }
+    this.current = token
+    this.#on.renewed()
+    return true
   }
 
   /** Calls the hook, which may throw, return no promise, or return one that never settles. */

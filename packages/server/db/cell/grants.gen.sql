@@ -7,7 +7,7 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, agents, agent_blocks, agent_progress, agent_runs, agent_steps, agent_budgets, agent_spending, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, imports, import_parts, import_problems, import_sums, exports, export_parts, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, calls, call_participants, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, notification_batches, suppressed_addresses, push_tokens, notification_logging, notification_logs, notifier_progress, notification_fanouts, notification_deliveries, notification_held, notification_shown, erasures_done, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_service;
   grant select, insert, update, delete on apps to loquat_service;
   grant select, insert, update, delete on api_keys to loquat_service;
   grant select, insert, update, delete on auth_tokens to loquat_service;
@@ -29,6 +29,13 @@ begin
   grant select, insert, update, delete on keyword_lists to loquat_service;
   grant select, insert, update, delete on check_settings to loquat_service;
   grant select, insert, update, delete on model_providers to loquat_service;
+  grant select, insert, update, delete on agents to loquat_service;
+  grant select, insert, update, delete on agent_blocks to loquat_service;
+  grant select, insert, update, delete on agent_progress to loquat_service;
+  grant select, insert, update, delete on agent_runs to loquat_service;
+  grant select, insert, update, delete on agent_steps to loquat_service;
+  grant select, insert, update, delete on agent_budgets to loquat_service;
+  grant select, insert, update, delete on agent_spending to loquat_service;
   grant select, insert, update, delete on flag_reasons to loquat_service;
   grant select, insert, update, delete on users to loquat_service;
   grant select, insert, delete on friends to loquat_service;
@@ -49,6 +56,12 @@ begin
   grant select, insert, update, delete on held_messages to loquat_service;
   grant select, insert, update, delete on held_edits to loquat_service;
   grant select, insert, update, delete on rule_previews to loquat_service;
+  grant select, insert, update, delete on imports to loquat_service;
+  grant select, insert, update, delete on import_parts to loquat_service;
+  grant select, insert, update, delete on import_problems to loquat_service;
+  grant select, insert, update, delete on import_sums to loquat_service;
+  grant select, insert, update, delete on exports to loquat_service;
+  grant select, insert, update, delete on export_parts to loquat_service;
   grant select, insert, update, delete on checked_messages to loquat_service;
   grant select, insert, update, delete on flags to loquat_service;
   grant select, insert, update, delete on reviews to loquat_service;
@@ -64,6 +77,8 @@ begin
   grant select, insert, delete on reactions to loquat_service;
   grant select, insert, update, delete on reaction_counts to loquat_service;
   grant select, insert, delete on saves to loquat_service;
+  grant select, insert, update, delete on calls to loquat_service;
+  grant select, insert, update, delete on call_participants to loquat_service;
   grant select, insert, update, delete on files to loquat_service;
   grant select, insert, delete on file_references to loquat_service;
   grant select, insert, update, delete on file_kinds to loquat_service;
@@ -81,12 +96,22 @@ begin
   grant select, insert, update, delete on webhook_parked to loquat_service;
   grant select, insert, delete on webhook_backlog to loquat_service;
   grant select, insert, update, delete on webhook_dead_letters to loquat_service;
-  grant select, insert, delete on webhook_deliveries to loquat_service;
+  grant select, insert, update, delete on webhook_deliveries to loquat_service;
   grant select, insert, update, delete on notification_settings to loquat_service;
   grant select, insert, update, delete on notification_users to loquat_service;
   grant select, insert, update, delete on notification_mutes to loquat_service;
   grant select, insert, update, delete on notification_providers to loquat_service;
+  grant select, insert, update, delete on notification_batches to loquat_service;
+  grant select, insert, update, delete on suppressed_addresses to loquat_service;
   grant select, insert, update, delete on push_tokens to loquat_service;
+  grant select, insert, update, delete on notification_logging to loquat_service;
+  grant select, insert, delete on notification_logs to loquat_service;
+  grant select, insert, update, delete on notifier_progress to loquat_service;
+  grant select, insert, update, delete on notification_fanouts to loquat_service;
+  grant select, insert, update, delete on notification_deliveries to loquat_service;
+  grant select, insert, update, delete on notification_held to loquat_service;
+  grant select, insert, update, delete on notification_shown to loquat_service;
+  grant select, insert, delete on erasures_done to loquat_service;
   grant select, insert, update, delete on usage_progress to loquat_service;
   grant select, insert, update, delete on usage_days to loquat_service;
   grant select, insert, update, delete on usage_steps to loquat_service;
@@ -102,7 +127,7 @@ do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, push_tokens, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
+  revoke all on apps, api_keys, auth_tokens, revocations, idempotency, workers, leases, jobs, job_steps, job_schedules, event_bodies, event_positions, sequencer_progress, positions, log_breaks, log_origin, roles, moderation_rules, keyword_lists, check_settings, model_providers, agents, agent_blocks, agent_progress, agent_runs, agent_steps, agent_budgets, agent_spending, flag_reasons, users, friends, blocks, totals, gateways, presence, groups, bans, sanctions, former_members, conversations, inbox, direct_views, view_totals, app_pins, messages, held_messages, held_edits, rule_previews, imports, import_parts, import_problems, import_sums, exports, export_parts, checked_messages, flags, reviews, subject_flags, review_claims, muids, gone_messages, uncounted, threads, thread_users, mentions, interactions, reactions, reaction_counts, saves, calls, call_participants, files, file_references, file_kinds, file_usage, marks, mark_thinning, receipt_progress, receipt_floors, search_segments, search_ids, search_grams, search_changes, webhooks, webhook_progress, webhook_parked, webhook_backlog, webhook_dead_letters, webhook_deliveries, notification_settings, notification_users, notification_mutes, notification_providers, notification_batches, suppressed_addresses, push_tokens, notification_logging, notification_logs, notifier_progress, notification_fanouts, notification_deliveries, notification_held, notification_shown, erasures_done, usage_progress, usage_days, usage_steps, usage_peaks, usage_activity, usage_returns, usage_seen, events, outbox from loquat_audit;
   grant select (app_no, app_id, settings, ceilings, created_at, archived_at, suspended_at, throttle, search_upto, special_roles, moderation) on apps to loquat_audit;
   grant select (app_no, name, scope, created_at) on api_keys to loquat_audit;
   grant select (app_no, uid, audit_id, created_at) on auth_tokens to loquat_audit;

@@ -7,7 +7,7 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes from loquat_service;
+  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_service;
   grant select on regions to loquat_service;
   grant select on cells to loquat_service;
   grant select, insert, update on log_witnesses to loquat_service;
@@ -23,13 +23,14 @@ begin
   grant select, insert, update, delete on invitations to loquat_service;
   grant select, insert on audit to loquat_service;
   grant select, insert on audit_outcomes to loquat_service;
+  grant select, insert, update on erasures to loquat_service;
 end $$;
 
 do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes from loquat_audit;
+  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_audit;
   grant select (region) on regions to loquat_audit;
   grant select (cell_id, region, accepts_apps, synchronous, created_at) on cells to loquat_audit;
   grant select (cell_id, system_id, timeline, wal_position, taken, break_no, seen_at) on log_witnesses to loquat_audit;
@@ -42,4 +43,5 @@ begin
   grant select (app_no, email, role, created_at, expires_at) on invitations to loquat_audit;
   grant select (operator_no, email, target, before, after, address, user_agent, id, at, via, app_no, app_id, action) on audit to loquat_audit;
   grant select (id, status) on audit_outcomes to loquat_audit;
+  grant select (app_no, id, mode, state, created_at, completed_at, runs, receipt) on erasures to loquat_audit;
 end $$;

@@ -381,17 +381,144 @@ create table keyword_lists (
   primary key (app_no, list_id)
 );
 
--- Services with models that an app uses: an interface like that of OpenAI.
+-- Services with models that an app uses.
 create table model_providers (
   app_no int not null references apps,
   provider_id text collate "C" not null,
   name text not null,
+  -- Whose interface it has: openai or anthropic.
+  kind text collate "C" not null default 'openai',
   url text not null,
   key_sealed bytea,
+  -- For a million tokens.
+  input_price float8,
+  output_price float8,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (app_no, provider_id)
 );
+
+-- AI agents. Each is also a user with the role @agentic, who stays when the agent is deleted.
+create table agents (
+  app_no int not null references apps,
+  uid text collate "C" not null,
+  -- built: this service runs it. external: it runs elsewhere.
+  kind text collate "C" not null,
+  name text not null,
+  active boolean not null,
+  definition jsonb not null,
+  -- Headers of the calls to an external agent.
+  headers_sealed bytea,
+  last_message_at timestamptz,
+  -- Whole milliseconds, different for all agents of the app: lists continue after them.
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  deleted_at timestamptz,
+  primary key (app_no, uid)
+);
+create index agents_created on agents (app_no, kind, created_at);
+
+-- What agents are made of: API tools, frontend actions, MCP servers, tools of external agents and variables.
+create table agent_blocks (
+  app_no int not null references apps,
+  kind text collate "C" not null,
+  -- Unique within its kind.
+  slug text collate "C" not null,
+  definition jsonb not null,
+  -- Headers and passwords.
+  secret_sealed bytea,
+  -- As in agents.
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (app_no, kind, slug)
+);
+
+-- How far the log was read for messages to agents. Apps without agents have no row.
+create table agent_progress (
+  app_no int primary key references apps,
+  position bigint not null
+) with (fillfactor = 50);
+
+-- Answers of agents, finished or not. A message has at most one for each agent. Kept for 30 days.
+create table agent_runs (
+  app_no int not null references apps,
+  run_id uuid not null default gen_random_uuid(),
+  agent_uid text collate "C" not null,
+  -- The user who asked, and the message with the question.
+  uid text collate "C" not null,
+  conversation bigint not null,
+  message_id bigint not null,
+  -- The first message of the thread.
+  thread_id bigint not null,
+  -- Null once the job can't run any more.
+  job_id bigint,
+  -- queued, running, waiting, finished, failed or cancelled.
+  state text collate "C" not null default 'queued',
+  -- Why it ended, and more about it that only the app sees.
+  reason text collate "C",
+  error text,
+  -- The message with the answer.
+  answer_id bigint,
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  ended_at timestamptz,
+  primary key (app_no, run_id),
+  unique (app_no, message_id, agent_uid)
+);
+create index agent_runs_created on agent_runs (app_no, created_at, run_id);
+create index agent_runs_agent on agent_runs (app_no, agent_uid, created_at, run_id);
+create index agent_runs_user on agent_runs (app_no, uid, created_at, run_id);
+create index agent_runs_open on agent_runs (created_at) where ended_at is null;
+create index agent_runs_ended on agent_runs (ended_at) where ended_at is not null;
+
+-- What a run did. A step that was cut off or failed is repeated with the next attempt.
+create table agent_steps (
+  app_no int not null,
+  run_id uuid not null,
+  no int not null,
+  attempt int not null,
+  -- model_call.
+  kind text collate "C" not null,
+  -- running, done, failed or cut.
+  state text collate "C" not null default 'running',
+  provider_id text collate "C",
+  model text,
+  -- The answer so far. Null once the message has it.
+  text text,
+  input_tokens int,
+  output_tokens int,
+  -- What a call of a model may cost at most, and what it cost. Money is null without prices.
+  reserved_tokens bigint,
+  reserved_money float8,
+  charged_tokens bigint,
+  charged_money float8,
+  error text,
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  primary key (app_no, run_id, no, attempt)
+);
+
+-- What the agents of an app may spend. Null: without a limit.
+create table agent_budgets (
+  app_no int primary key references apps,
+  run_tokens bigint,
+  run_money float8,
+  user_day_tokens bigint,
+  user_day_money float8,
+  app_month_tokens bigint,
+  app_month_money float8
+);
+
+-- What was spent, with what is reserved: by the app (uid '') in a month, and for each user on a day.
+create table agent_spending (
+  app_no int not null references apps,
+  uid text collate "C" not null,
+  period date not null,
+  tokens bigint not null,
+  money float8 not null,
+  primary key (app_no, uid, period)
+) with (fillfactor = 50);
+create index agent_spending_period on agent_spending (period);
 
 -- How an app checks messages outside this service, and what happens if that fails. No row: the defaults.
 create table check_settings (
@@ -646,6 +773,8 @@ create table conversations (
   hidden int not null default 0,
   -- Messages up to this id are purged for everyone; sweeps delete them while `purging` is set.
   purged_id bigint not null default 0,
+  -- How many of them counted as unread. Nobody's mark counts for less.
+  purged_counted bigint not null default 0,
   purging boolean not null default false,
   -- 1:1 only: whether `one` blocks `other`, and the reverse. Copied from blocks under the head's lock.
   blocked_one boolean not null default false,
@@ -685,6 +814,8 @@ create table messages (
   -- Whether anybody ever reacted to it or saved it. If not, reads skip those tables.
   reacted boolean not null default false,
   saved boolean not null default false,
+  -- Imported into a group: as a reply it isn't unread, and neither are its mentions.
+  silent boolean not null default false,
   primary key (app_no, id)
 );
 create index messages_conversation on messages (app_no, conversation, id);
@@ -837,6 +968,99 @@ create table rule_previews (
   primary key (app_no, id)
 );
 
+-- Imports of files by jobs. Deleted after 30 days.
+create table imports (
+  app_no int not null,
+  id bigint not null,
+  -- open: parts can be added. started: its job says more. checked: a dry run is over, and parts can be added again.
+  state text collate "C" not null default 'open'
+    check (state in ('open', 'started', 'paused', 'checked', 'done', 'cancelled')),
+  dry_run boolean not null default false,
+  -- Whether sums by conversation are kept.
+  by_conversation boolean not null,
+  parts int not null default 0,
+  -- Of its parts, as they are stored.
+  bytes bigint not null default 0,
+  -- The job that works on it, or did last.
+  job_id bigint,
+  -- Where to go on: {part, line, piece}.
+  place jsonb,
+  -- What became of the lines, by kind.
+  counts jsonb not null default '{}',
+  problems bigint not null default 0,
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  ended_at timestamptz,
+  primary key (app_no, id)
+);
+create index imports_created on imports (created_at);
+
+-- What was uploaded for an import: whole lines, perhaps compressed. Deleted at its end.
+create table import_parts (
+  app_no int not null,
+  import_id bigint not null,
+  part int not null,
+  content bytea not null,
+  primary key (app_no, import_id, part)
+);
+-- Most of it is compressed already.
+alter table import_parts alter column content set storage external;
+
+-- Lines that an import refused.
+create table import_problems (
+  app_no int not null,
+  import_id bigint not null,
+  part int not null,
+  line int not null,
+  code text not null,
+  message text not null,
+  primary key (app_no, import_id, part, line)
+);
+
+-- How many items an import brought or found, and the sum of their checksums.
+create table import_sums (
+  app_no int not null,
+  import_id bigint not null,
+  -- A kind; or, for the messages of a conversation, `conversation`.
+  kind text collate "C" not null,
+  conversation text collate "C" not null,
+  count bigint not null,
+  checksum bigint not null,
+  primary key (app_no, import_id, kind, conversation)
+);
+
+-- Exports by jobs. Deleted after a week.
+create table exports (
+  app_no int not null,
+  -- That of its job.
+  id bigint not null,
+  -- What is exported: a user, a conversation, or, without them, the app; messages of a time.
+  uid text collate "C",
+  conversation bigint,
+  from_second bigint,
+  to_second bigint not null,
+  parts int not null default 0,
+  bytes bigint not null default 0,
+  -- The last item that was read: {step, key}.
+  place jsonb,
+  -- Counts and checksums by kind.
+  sums jsonb not null default '{}',
+  created_at timestamptz not null default now(),
+  ended_at timestamptz,
+  primary key (app_no, id)
+);
+create index exports_created on exports (created_at);
+
+-- Whole lines, compressed.
+create table export_parts (
+  app_no int not null,
+  export_id bigint not null,
+  part int not null,
+  content bytea not null,
+  primary key (app_no, export_id, part)
+);
+alter table export_parts alter column content set storage external;
+
 -- Messages that live elsewhere and were only checked. They belong to no conversation.
 create table checked_messages (
   app_no int not null,
@@ -898,6 +1122,7 @@ create table uncounted (
 -- The callers' own message ids: a second send with the same muid finds the first.
 create table muids (
   app_no int not null,
+  -- '': the id of an imported message, unique in the app, as `muid:…`; or the id that it had elsewhere, as `id:…`.
   sender text collate "C" not null,
   muid text collate "C" not null,
   -- A send to several receivers creates one message for each; '' for a send to one receiver.
@@ -1120,6 +1345,55 @@ create table saves (
 );
 create index saves_message on saves (app_no, message_id);
 
+-- Calls. docs/decisions/0053-calls.md explains their life.
+create table calls (
+  app_no int not null,
+  -- Contains the time, as ids of messages do.
+  id bigint not null,
+  conversation bigint not null,
+  kind text not null check (kind in ('user', 'group')),
+  -- The called user or group.
+  receiver text collate "C" not null,
+  initiator text collate "C" not null,
+  type text not null check (type in ('audio', 'video')),
+  mode text not null check (mode in ('call', 'meet', 'presenter')),
+  status text not null
+    check (status in ('initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'cancelled', 'busy')),
+  mid uuid not null default gen_random_uuid(),
+  -- How many devices have joined. One person on two devices counts twice.
+  joined int not null default 0,
+  initiated_at timestamptz not null default clock_timestamp(),
+  started_at timestamptz,
+  ended_at timestamptz,
+  -- Since when only one device has been in the call.
+  lone_since timestamptz,
+  primary key (app_no, id)
+);
+-- Each combination of filters of a list is a few ranges of it, in list order.
+create index calls_filters on calls (app_no, status, type, kind, mode, id);
+create index calls_conversation on calls (app_no, conversation);
+create unique index calls_of_group on calls (app_no, conversation)
+  where kind = 'group' and status in ('initiated', 'ongoing');
+
+-- The users whom a call rings, and the devices that joined it.
+create table call_participants (
+  app_no int not null,
+  call_id bigint not null,
+  uid text collate "C" not null,
+  -- Every participant has the row 0, and one more for each device that joined later.
+  no smallint not null default 0,
+  -- The caller waits until somebody answers.
+  state text not null check (state in ('invited', 'waiting', 'ongoing', 'ended', 'unanswered', 'rejected')),
+  device_id text,
+  joined_at timestamptz,
+  left_at timestamptz,
+  -- The user deleted the call from their own list.
+  hidden boolean not null default false,
+  primary key (app_no, call_id, uid, no)
+);
+create index call_participants_user on call_participants (app_no, uid, call_id);
+create index call_participants_active on call_participants (app_no, uid) where state in ('waiting', 'ongoing');
+
 -- Files. docs/decisions/0037-files.md explains their life.
 create table files (
   app_no int not null,
@@ -1278,6 +1552,38 @@ create table notification_providers (
 create unique index notification_providers_default on notification_providers (app_no, channel, kind)
 where is_default;
 
+-- Unread messages that a user is told of by email or SMS, for each conversation.
+create table notification_batches (
+  app_no int not null,
+  uid text collate "C" not null,
+  channel text collate "C" not null,
+  conversation bigint not null,
+  -- The first message of the batch that waits, and when it is due; null if none waits.
+  first_id bigint not null,
+  due_at timestamptz,
+  -- Messages up to this one were decided about.
+  covered_id bigint not null default 0,
+  -- How many were sent on a day of the user's calendar.
+  sent_day date,
+  sent_today int not null default 0,
+  ended_at timestamptz,
+  primary key (app_no, uid, channel, conversation)
+);
+create index notification_batches_ended on notification_batches (ended_at) where due_at is null;
+
+-- Email addresses and phone numbers that get nothing more.
+create table suppressed_addresses (
+  app_no int not null references apps,
+  id bigint not null,
+  channel text collate "C" not null,
+  address text collate "C" not null,
+  reason text not null,
+  details text,
+  primary key (app_no, id),
+  unique (app_no, channel, address)
+);
+create index suppressed_addresses_address on suppressed_addresses (app_no, address, id);
+
 -- Devices that receive push. The foreign key lets them end with their auth token, however that ends, and lets no
 -- registration pass a revocation.
 create table push_tokens (
@@ -1296,6 +1602,133 @@ create table push_tokens (
 );
 create index push_tokens_session on push_tokens (app_no, token_hash);
 create index push_tokens_user on push_tokens (app_no, uid);
+
+-- Apps that log their notifications, until when. Others have no row.
+create table notification_logging (
+  app_no int not null references apps,
+  until timestamptz not null,
+  primary key (app_no)
+);
+
+-- One row per user, channel and device: why there was no notification, or what the provider answered.
+create table notification_logs (
+  app_no int not null,
+  -- Carries its time, and is random otherwise: several workers write at once.
+  id uuid not null,
+  uid text collate "C" not null,
+  channel text not null,
+  trigger text not null,
+  message_id bigint,
+  reaction_id bigint,
+  category text,
+  type text,
+  sender text collate "C" not null,
+  -- The user or group that the message was sent to.
+  receiver text collate "C" not null,
+  receiver_type text not null,
+  -- The user who reacted.
+  reaction_sender text collate "C",
+  provider text,
+  provider_id text,
+  platform text,
+  -- Its last characters. The rest would let others notify the device.
+  push_token text,
+  payload jsonb,
+  triggered boolean not null,
+  reason text,
+  success boolean,
+  sent_at timestamptz not null,
+  started_at timestamptz not null,
+  ended_at timestamptz not null,
+  day date not null,
+  primary key (app_no, id, day)
+) partition by range (day);
+create index notification_logs_message on notification_logs (app_no, message_id, id);
+create index notification_logs_user on notification_logs (app_no, uid, id);
+-- Sending notifications. docs/decisions/0044-notifier.md explains the steps: from the log to fan-outs, from fan-outs to
+-- deliveries, from deliveries to providers.
+
+-- How far the log was read. Only apps that have or had a provider have a row.
+create table notifier_progress (
+  app_no int not null references apps,
+  -- The lease that serves it: notifier/<shard>.
+  shard int not null generated always as (app_no % 64) stored,
+  position bigint not null,
+  primary key (app_no)
+) with (fillfactor = 50);
+create index notifier_progress_shard on notifier_progress (shard);
+
+-- Events whose receivers aren't decided about yet.
+create table notification_fanouts (
+  app_no int not null,
+  position bigint not null,
+  -- The order key of the event.
+  key text collate "C" not null,
+  -- Receivers up to this uid are done. Null: it hasn't begun; the users that it mentions come first.
+  after_uid text collate "C",
+  primary key (app_no, position)
+);
+create index notification_fanouts_begun on notification_fanouts (app_no, key, position)
+where after_uid is not null;
+
+-- What has to be sent. A row goes when it was delivered or given up. Those to the same device about the same conversation
+-- are sent one after the other: a later one is never due before an earlier one.
+create table notification_deliveries (
+  app_no int not null,
+  id bigint generated always as identity,
+  channel text collate "C" not null,
+  -- Kind and id of the provider: fcm/main.
+  provider text collate "C" not null,
+  uid text collate "C" not null,
+  -- Empty: the provider knows the devices of the receiver itself.
+  push_hash bytea not null,
+  conversation bigint not null,
+  -- The event that it tells about.
+  position bigint not null,
+  message_id bigint not null,
+  -- 'message', 'reaction', 'action', 'call', 'edited': shows something. 'retract': takes back what is shown. 'held': says how many came.
+  what text collate "C" not null,
+  -- Who did it.
+  by_uid text collate "C" not null,
+  -- Whether it has no text of the message.
+  private boolean not null,
+  -- The messages that are taken back, or that came meanwhile.
+  ids bigint[],
+  tries int not null default 0,
+  due_at timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (app_no, id)
+) with (fillfactor = 70);
+create index notification_deliveries_due on notification_deliveries (app_no, channel, provider, due_at, id);
+create index notification_deliveries_lane on notification_deliveries (app_no, uid, push_hash, conversation, id);
+create index notification_deliveries_expired on notification_deliveries (expires_at);
+
+-- What came in quiet hours and waits for their end.
+create table notification_held (
+  app_no int not null,
+  uid text collate "C" not null,
+  position bigint not null,
+  conversation bigint not null,
+  message_id bigint not null,
+  by_uid text collate "C" not null,
+  until timestamptz not null,
+  primary key (app_no, uid, position)
+);
+create index notification_held_until on notification_held (app_no, until);
+
+-- The newest messages of a conversation that a device shows notifications of, until they are read.
+create table notification_shown (
+  app_no int not null,
+  push_hash bytea not null,
+  conversation bigint not null,
+  uid text collate "C" not null,
+  ids bigint[] not null,
+  shown_at timestamptz not null default now(),
+  primary key (app_no, push_hash, conversation),
+  foreign key (app_no, push_hash) references push_tokens on delete cascade
+) with (fillfactor = 70);
+create index notification_shown_conversation on notification_shown (app_no, conversation, uid);
+create index notification_shown_at on notification_shown (shown_at);
 
 -- Each webhook reads the event log from its own position. docs/decisions/0013-webhooks.md explains why
 -- no event is lost and events with the same order key stay in order.
@@ -1509,3 +1942,10 @@ create table former_members (
   primary key (app_no, uid, conversation)
 );
 create index former_members_at on former_members (at);
+
+-- The erasures that were done here. After a restore, the ledger in the directory has others, which are done again.
+create table erasures_done (
+  app_no int not null,
+  id bigint not null,
+  primary key (app_no, id)
+);

@@ -181,3 +181,26 @@ create table audit_outcomes (
   id bigint primary key references audit,
   status int not null
 );
+
+-- The ledger of erasures: which users were erased, and what that changed. It is here, so that a cell that is restored from
+-- a backup can erase them again. Who they were is encrypted.
+create table erasures (
+  app_no int not null references apps on delete cascade,
+  -- Carries its time.
+  id bigint not null default
+    floor((date_part('epoch', clock_timestamp()) - 1000000000) * 1000000)::bigint * 4 + floor(random() * 4)::int,
+  -- A keyed hash for lookups; the encrypted value to erase again.
+  uid_hash bytea not null,
+  uid_sealed bytea not null,
+  mode text not null check (mode in ('remove', 'anonymise')),
+  state text not null default 'running' check (state in ('running', 'done')),
+  created_at timestamptz not null default now(),
+  completed_at timestamptz,
+  -- How often it was done: more than once after a restore.
+  runs int not null default 0,
+  -- For each table: its columns with personal data, and how many rows were deleted and changed.
+  receipt jsonb,
+  primary key (app_no, id)
+);
+create index erasures_user on erasures (app_no, uid_hash, id);
+create unique index erasures_running on erasures (app_no, uid_hash) where state = 'running';

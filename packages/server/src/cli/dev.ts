@@ -1,9 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
 import { closeDeps, openDeps } from '../deps.ts'
 import { runningEngines, setPublicUrl, startEngines, stopEngines } from '../engines/engines.ts'
-import { enginesDir } from '../engines/folder.ts'
+import { demoFile, enginesDir } from '../engines/folder.ts'
 import { freePort } from '../engines/process.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { upsertCell } from '../platform/cells/queries.ts'
@@ -92,11 +93,19 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
   })
   const operator = await demoOperator(service.deps)
   const app = await demoApp(service.deps, operator)
+  storeDemo(context, app)
   const external = context.env.LOQUAT_DIRECTORY_URL !== undefined
   context.print(welcome(app, operator, { port, internal: service.internalPort, external }))
   await stopped
   context.note('Stopping …')
   await service.drain()
+}
+
+/** `npm run example` reads it. */
+function storeDemo({ env }: Context, { appId, apiKey }: DemoApp) {
+  const dir = enginesDir(env)
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(demoFile(dir), JSON.stringify({ appId, apiKey }), { mode: 0o600 })
 }
 
 /**

@@ -12,7 +12,9 @@ import { cellsRestored } from './cells-restored.ts'
 import { cellsSet } from './cells-set.ts'
 import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
+import { exportCommand } from './export.ts'
 import { fill } from './fill.ts'
+import { importCommand } from './import.ts'
 import { jobsCancel } from './jobs-cancel.ts'
 import { jobsList } from './jobs-list.ts'
 import { jobsRetry } from './jobs-retry.ts'
@@ -52,6 +54,8 @@ export const commands: Command[] = [
   operatorsResetTotp,
   secretsReseal,
   fill,
+  importCommand,
+  exportCommand,
   verifyCommand,
 ]
 

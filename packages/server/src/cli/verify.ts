@@ -36,6 +36,6 @@ export const verifyCommand: Command = {
       }
       context.print(`${checks.length} checks, ${differences.length} differences`)
     }
-    if (differences.length > 0) process.exitCode = 1
+    if (differences.length > 0) throw new UserError("The app's data differs from the recount.")
   },
 }

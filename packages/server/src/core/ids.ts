@@ -3,6 +3,9 @@ export type ConversationKind = 'user' | 'group'
 /** The uid of the app itself; it has no row. */
 export const SYSTEM_UID = 'app_system'
 
+/** The uid that others' messages show instead of that of a user who was erased. Nobody can have it. */
+export const ERASED_UID = 'app_erased'
+
 const BETWEEN = '_user_'
 const OF_GROUP = 'group_'
 

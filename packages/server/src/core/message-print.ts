@@ -7,6 +7,7 @@ import {
   changedBy,
   type Entity,
   entitiesOf,
+  isWritten,
   mentionsOf,
   receiptFields,
   type Show,
@@ -33,7 +34,7 @@ const NO_MENTIONED = new Map<string, Json>()
 
 /** The content of a message, if it has parts that change. Most contents are printed as they are stored. */
 export const parsedContent = (category: string, text: string): Json =>
-  category === 'action' || text.includes('"mentions": ') ? JSON.parse(text) : NOTHING
+  isWritten(category) || text.includes('"mentions": ') ? JSON.parse(text) : NOTHING
 
 /** Prints the messages of one conversation, with the users, groups and messages that they refer to. */
 export class MessagePrinter {

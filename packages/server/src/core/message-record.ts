@@ -214,14 +214,15 @@ export function mentionsOf(
   return { mentions: Object.fromEntries(shown) }
 }
 
+/** Whether the service wrote a message: about an action, or about a call. */
+export const isWritten = (category: string): boolean => category === 'action' || category === 'call'
+
 /**
  * The users and groups of an action message; each part stores a small record, for when the original
  * is deleted.
  */
 function partsOf({ category, data }: MessageRow): [string, Entity][] {
-  return category === 'action'
-    ? Object.entries((data.entities ?? {}) as Record<string, Entity>)
-    : []
+  return isWritten(category) ? Object.entries((data.entities ?? {}) as Record<string, Entity>) : []
 }
 
 /** All users and groups that a record shows. */
@@ -239,7 +240,7 @@ function entityIds(row: MessageRow): [Kind, string][] {
 }
 
 export function entitiesOf(row: MessageRow, known: KnownEntities): Record<string, Entity> {
-  if (row.category !== 'action') {
+  if (!isWritten(row.category)) {
     const receiver = known.get(`${row.kind}:${receiverOf(row)}`) ?? {}
     const direct = row.kind === 'user' && { conversationId: conversationIdOf(row.one, row.other) }
     return {

@@ -7,7 +7,7 @@ import { SENDER_IS_THERE } from './visibility.ts'
 /**
  * Columns that no record shows: each value that is read costs a microsecond, fifty times per page.
  */
-type NotShown = 'app_no' | 'conversation' | 'data' | 'counts' | 'shows' | 'counted'
+type NotShown = 'silent' | 'app_no' | 'conversation' | 'data' | 'counts' | 'shows' | 'counted'
 
 /** A message with what its record needs of the conversation. */
 export type MessageRow = Omit<CellRows['messages'], NotShown> & {

@@ -54,7 +54,7 @@ export const moderates = ({ scope }: Pick<Accessed, 'scope'>) =>
   scope === 'admin' || scope === 'moderator'
 
 export const refuseActionMessage = ({ category }: Pick<Accessed, 'category'>): Refusal =>
-  category === 'action'
+  category === 'action' || category === 'call'
     ? notAllowed("This is an action message. It doesn't allow this action.")
     : undefined
 

@@ -51,6 +51,10 @@ export const settings = {
     ...count(0, 1_000, 'Hides a message when so many users have flagged it; 0: never.'),
     min: 0,
   } as Setting,
+  'retention.messageDays': {
+    ...count(0, 36_500, 'Messages that are older than so many days are deleted; 0: never.'),
+    min: 0,
+  } as Setting,
   'limits.membersPerGroup': count(100_000, NO_CEILING, 'Maximum number of members per group.'),
   'limits.groupsPerUser': count(2_000, NO_CEILING, 'Maximum number of groups per user.'),
   'limits.friendsPerUser': count(1_000, NO_CEILING, 'Maximum number of friends per user.'),
@@ -111,6 +115,7 @@ export const settings = {
     'Requests per minute: logins, creating and deleting users, creating, joining and leaving groups.',
   ),
   'rate.standard': count(20_000, NO_CEILING, 'Requests per minute: everything else.'),
+  'rate.import': count(60, NO_CEILING, 'Requests per minute: imports of up to 50 items.'),
   'rate.user': count(
     1_200,
     NO_CEILING,

@@ -121,7 +121,9 @@ suite('the app of a request', () => {
   test('is found by host name, in any case, with and without port', async () => {
     const { id, apiKey: apikey } = await server.newApp()
     const host = `${id}.api-us.localhost`
-    for (const name of [host, host.toUpperCase(), `${host}:3000`, `${host.toUpperCase()}:80`]) {
+    const ofCalls = `${id}.call-us.localhost`
+    const ports = [`${host}:3000`, `${host.toUpperCase()}:80`]
+    for (const name of [host, host.toUpperCase(), ...ports, ofCalls]) {
       assert.equal((await callHost(name, { apikey })).status, 200, name)
     }
   })

@@ -11,17 +11,17 @@ interface Named {
   region: string | undefined
 }
 
-function appOfHost(given: string, serviceHost: string, service: string): Named | undefined {
+function appOfHost(given: string, serviceHost: string, services: string[]): Named | undefined {
   const host = given.toLowerCase().replace(/:\d+$/, '')
   if (!host.endsWith(`.${serviceHost}`)) return undefined
   const [appId = '', label = '', ...more] = host.slice(0, -serviceHost.length - 1).split('.')
   const [, kind, region] = /^([a-z]+)-([a-z]+)$/.exec(label) ?? []
-  return kind === service && appId && more.length === 0 ? { appId, region } : undefined
+  return services.includes(kind ?? '') && appId && more.length === 0 ? { appId, region } : undefined
 }
 
-/** `{appId}.api-{region}.<host>`; on the bare host the header `appId` names the app. */
+/** `{appId}.api-{region}.<host>`, or `call-` in place of `api-`; on the bare host the header `appId` names the app. */
 export function readApp(headers: FastifyRequest['headers'], serviceHost: string): Named {
-  const named = appOfHost(headers.host ?? '', serviceHost, 'api')
+  const named = appOfHost(headers.host ?? '', serviceHost, ['api', 'call'])
   if (named) return named
   const header = headers.appid
   return { appId: typeof header === 'string' ? header.trim().toLowerCase() : '', region: undefined }
@@ -50,7 +50,7 @@ export const appOfSocket = (
 ): Promise<ServedApp> =>
   findServed(
     finder,
-    appOfHost(host, finder.serviceHost, 'realtime') ?? {
+    appOfHost(host, finder.serviceHost, ['realtime']) ?? {
       appId: (appId ?? '').trim().toLowerCase(),
       region: undefined,
     },

@@ -15,10 +15,15 @@ export function beginAudit(
   { directory }: Context,
   operator: Operator,
   app: ServedApp,
-  { routeOptions, params, query, body }: FastifyRequest,
+  { routeOptions, params, query, body, headers }: FastifyRequest,
 ): Promise<number> {
   const { operationId: action = '' } = (routeOptions.schema ?? {}) as { operationId?: string }
-  const target = { ...(params as Record<string, string>), ...(query as Record<string, string>) }
+  const { onbehalfof } = headers
+  const target = {
+    ...(params as Record<string, string>),
+    ...(query as Record<string, string>),
+    ...(typeof onbehalfof === 'string' && { onBehalfOf: onbehalfof }),
+  }
   return recordAudit(directory.db, operator, { action, app, target, after: body })
 }
 

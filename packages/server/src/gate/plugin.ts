@@ -59,7 +59,7 @@ export interface Access {
   scopePermission?: ScopeAction
 }
 
-export type RateClass = 'core' | 'standard'
+export type RateClass = 'core' | 'standard' | 'import'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -64,6 +64,7 @@ async function makeHistory(app: TestApp): Promise<void> {
     const used = { ...as('ben'), body: { interactions: ['ok'] } }
     await ok('PATCH', `/messages/${interactive.id}/interacted`, used)
   }
+  await makeCalls(app, ok)
   await makeReceiptsOfAll(app)
   for (const receiver of ['ben', 'team']) {
     const receiverType = receiver === 'ben' ? 'user' : 'group'
@@ -110,6 +111,35 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('POST', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
   await ok('DELETE', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
   await ok('DELETE', '/groups/team')
+}
+
+/** Calls of amira with ben and in the group, with every end. */
+async function makeCalls(
+  app: TestApp,
+  ok: (method: string, path: string, options?: object) => Promise<{ sessionId: string }>,
+): Promise<void> {
+  const start = async (receiver: string, mode = 'call') => {
+    const receiverType = receiver === 'ben' ? 'user' : 'group'
+    const body = { receiver, receiverType, type: 'audio', mode }
+    return (await ok('POST', '/calls', { ...as('amira'), body })).sessionId
+  }
+  const act = (id: string, uid: string, what: string, body = {}) =>
+    ok('POST', `/calls/${id}/${what}`, { ...as(uid), body })
+  for (const receiver of ['ben', 'team']) {
+    const answered = await start(receiver)
+    await act(answered, 'ben', 'join')
+    await act(answered, 'ben', 'leave')
+    if (receiver === 'team') await act(answered, 'amira', 'leave')
+    const meeting = await start(receiver, 'meet')
+    await act(meeting, 'amira', 'leave')
+    await act(await start(receiver), 'amira', 'cancel')
+  }
+  await act(await start('ben'), 'ben', 'reject')
+  await act(await start('ben'), 'ben', 'reject', { status: 'busy' })
+  await start('team')
+  const text = `update calls set initiated_at = initiated_at - interval '1 minute' where app_no = $1`
+  await app.cell.db.query({ name: '', text, values: [app.no] })
+  await act(await start('team'), 'amira', 'cancel')
 }
 
 /** These events need a webhook. It is disabled, so nothing is called. */
@@ -226,6 +256,8 @@ suite('audiences', () => {
     assert.ok(seenByRuled.length > 5)
     for (const { type, body } of seenByRuled) {
       const { message } = body
+      // Calls ring whatever lists show.
+      if (type.startsWith('call.') || type.startsWith('meeting.')) continue
       const about = message?.data.entities?.on?.entity ?? message
       assert.ok(!about || about.category === 'message', JSON.stringify({ type, about }))
       assert.ok(!type.startsWith('message.reaction'), type)

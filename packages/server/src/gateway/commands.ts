@@ -1,4 +1,5 @@
 import { type ClientFrame, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
+import { checkSignal } from '../areas/calls/signals.ts'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import { checkMaySend } from '../areas/messages/queries.ts'
 import { receiverOf } from '../areas/messages/send.actions.ts'
@@ -74,6 +75,9 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
       publish('message.transient', { data })
       break
     }
+    case 'call.signal':
+      await signal(deps, device, frame.body)
+      break
   }
 }
 
@@ -119,8 +123,11 @@ async function markAs(
 }
 
 /** What devices send to others without storing it is small. */
-function checkSize(name: string, value: object | undefined): void {
-  const limit = realtimeLimits.ephemeralBytes
+function checkSize(
+  name: string,
+  value: object | undefined,
+  limit: number = realtimeLimits.ephemeralBytes,
+): void {
   if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= limit) return
   throw badRequest({ [name]: [`${name} must have at most ${limit} bytes as JSON`] })
 }
@@ -138,6 +145,22 @@ async function startTyping(
     notifyStart: () => publish('typing.start', { metadata: body.metadata }),
     notifyEnd: (metadata = body.metadata) => publish('typing.end', { metadata }),
   })
+}
+
+/** Relays what two devices in a call need to connect. */
+async function signal(
+  deps: Deps,
+  device: Device,
+  { to: given, ...body }: ClientFrame<'call.signal'>['body'],
+): Promise<void> {
+  const { session, hub, user } = device
+  checkSize('data', body.data, realtimeLimits.signalBytes)
+  const to = given.toLowerCase()
+  const actor = actorOf(device)
+  await ask(deps, session, 'signal', () => checkSignal(actor, body.sessionId, to))
+  const frame = JSON.stringify({ type: 'call.signal', body: { ...body, sender: user.uid } })
+  if (!hub.ephemeralEvents.publish({ audience: { users: [to], by: user.uid }, frame }))
+    session.throttle()
 }
 
 /** Returns a function that publishes ephemeral events to the users who would receive a message to this receiver. */

@@ -43,6 +43,8 @@ export function contentsOf(type: EventType, payload: unknown): Contents | undefi
   if (type === 'message.interacted') return INTERACTIVE
   const { message } = payload as { message?: MessageRecord }
   if (!message) return undefined
+  // A call rings whatever the role may see in lists.
+  if (type.startsWith('call.') || type.startsWith('meeting.')) return undefined
   // The action message of a membership is shown with the membership.
   if (type.startsWith('group.')) return { beside: [message] }
   const { on } = (message.data.entities ?? {}) as { on?: { entity: MessageRecord } }

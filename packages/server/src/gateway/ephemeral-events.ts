@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Audience } from '@loquat/protocol'
+import { type EphemeralEvent, ephemeralSubject } from '../core/ephemeral.ts'
 import type { Bus } from '../platform/bus/bus.ts'
-
-/** The NATS subject on which an app's gateways exchange events that are never stored. */
-const ephemeralSubject = (appNo: number) => `ephemeral.${appNo}`
-
-/** A typing indicator or a transient message: only users who are connected now receive it. */
-export interface EphemeralEvent {
-  audience: Audience & { by: string }
-  frame: string
-}
 
 /** Delivers ephemeral events to this process's devices directly, and to other gateways over NATS, if it is up. */
 export class EphemeralEvents {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { appSubject } from '../platform/events/live.ts'
@@ -10,6 +11,8 @@ import { Ring } from './ring.ts'
 const PAGE = 1_000
 /** The most events read from the log when the app's first session opens. */
 const PRELOADED = 5_000
+/** Events that are read before other apps have a turn. */
+const READ_AT_ONCE = 250
 /** How long to wait for NATS before reading the log. */
 const NATS_WAIT_MS = 200
 const RETRY_MS = 500
@@ -59,7 +62,12 @@ export class Feed {
     const last = await findPosition.maybeOne(cell.db, { appNo })
     const rows = await listNewest.many(cell.db, { appNo, limit: PRELOADED })
     this.ring.after = rows[0] ? rows[0].position - 1 : (last?.position ?? 0)
-    for (const row of rows) this.ring.push(readLogged(row))
+    for (const [n, row] of rows.entries()) {
+      // Nobody would clear the ring again.
+      if (this.#closed) return
+      this.ring.push(readLogged(row))
+      if (n % READ_AT_ONCE === READ_AT_ONCE - 1) await setImmediate()
+    }
     this.cursor = rows.at(-1)?.position ?? this.ring.after
     this.#emitBuffered()
   }

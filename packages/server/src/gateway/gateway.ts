@@ -20,6 +20,7 @@ import { checkFrame, readFrame } from './frames.ts'
 import { Hubs } from './hubs.ts'
 import { PresenceReporter } from './presence-reporter.ts'
 import { closeCodeOf, Session } from './session.ts'
+import { Turns } from './turns.ts'
 import { Unauthenticated } from './unauthenticated.ts'
 
 const PATH = '/v3/realtime'
@@ -36,6 +37,7 @@ export class Gateway {
   readonly #deps: Deps
   readonly #presence: Presence
   readonly #hubs: Hubs
+  readonly #turns = new Turns()
   readonly #authenticator: Authenticator
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -76,7 +78,11 @@ export class Gateway {
 
   /** Handles the WebSocket upgrades of an HTTP server. */
   attach(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
+    server.on('upgrade', (request, socket, head) => {
+      // The client may break the connection at any time; that isn't our error.
+      socket.on('error', () => {})
+      this.#turns.add(() => this.#upgrade(request, socket, head))
+    })
   }
 
   /** Closes all connections, spread over some time so that the clients don't all reconnect at once. */
@@ -95,8 +101,6 @@ export class Gateway {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The client may break the connection at any time; that isn't our error.
-    socket.on('error', () => {})
     // The request target may not be a valid URL.
     const url = URL.parse(request.url ?? '', 'ws://gateway')
     const rejection = this.#rejectionOf(request, url)

@@ -93,6 +93,7 @@ with \`ERR_IDEMPOTENCY_KEY_REUSED\`. Messages also have a \`muid\`, your own id:
 | --- | --- |
 | requests to log in, to create and delete users, to create, join and leave groups | ${limit('rate.core')} per minute and app |
 | other requests | ${limit('rate.standard')} per minute and app |
+| imports of up to 50 items | ${limit('rate.import')} per minute and app |
 | requests of one user's devices | ${limit('rate.user')} per minute |
 | body of a request | ${BODY_LIMIT / 1024} KB; more for messages, whose \`data\` may have 10 KB |
 | members of a group | ${limit('limits.membersPerGroup')} |

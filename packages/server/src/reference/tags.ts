@@ -6,6 +6,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Users',
     'The people of your app. Create a user when somebody signs up with you; the uid is your own id for them.',
   ],
+  erasures: [
+    'Erasures',
+    'Remove the personal data of a user everywhere, with a receipt that says what was changed.',
+  ],
   auth_tokens: [
     'Auth tokens',
     "What a user's device sends instead of an API key. Your server creates a token and passes it to the device.",
@@ -14,6 +18,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Messages',
     'Send messages to users and groups, read the history, search it, react, pin and save.',
   ],
+  calls: ['Calls', 'Call users and groups: who rings, who answers, and what became of each call.'],
   blocked_messages: [
     'Blocked messages',
     'Messages that moderation disapproved, and what moderators decide about them.',
@@ -21,6 +26,14 @@ const AREAS: Record<string, [title: string, description: string]> = {
   moderation_rules: [
     'Moderation rules',
     'What messages may not contain. Rules are checked before a message is stored.',
+  ],
+  exports: [
+    'Exports',
+    'Take the data of the app, a user or a conversation along, as files that can be imported.',
+  ],
+  imports: [
+    'Imports',
+    'Bring a large history of another service into the app, from files, in the background.',
   ],
   rule_previews: [
     'Rule previews',
@@ -34,6 +47,15 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Model providers',
     'Services with models that your app uses, with the keys to them.',
   ],
+  agents: ['Agents', 'AI agents that answer your users, run by this service.'],
+  external_agents: ['External agents', 'AI agents that answer your users and run elsewhere.'],
+  api_tools: ['API tools', 'HTTP calls that agents can make.'],
+  frontend_actions: ['Frontend actions', 'What agents can do on the devices of users.'],
+  mcp_servers: ['MCP servers', 'Servers with tools for agents, by the Model Context Protocol.'],
+  agent_tools: ['Agent tools', 'Tools and actions of agents that run elsewhere.'],
+  agent_budgets: ['Agent budgets', 'What agents may spend on models.'],
+  agent_runs: ['Agent runs', 'Answers of agents, under way and of the last 30 days.'],
+  agent_variables: ['Agent variables', 'Values that texts of agents refer to.'],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
   flag_reasons: ['Flag reasons', 'Why users report messages.'],
   flagged_messages: [
@@ -106,8 +128,15 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Push providers',
     'Your accounts at the push services of Google and Apple, or a server of your own.',
   ],
+  web_push_keys: ['Web Push keys', 'What browsers subscribe to push with.'],
   sms_providers: ['SMS providers', 'Who sends your SMS.'],
   email_providers: ['Email providers', 'Who sends your email.'],
+  notifications: ['Notifications', 'Why a user is notified of a message, or not.'],
+  suppressions: [
+    'Suppressions',
+    'Addresses that get no more emails or SMS: they don’t exist, or their owners complained or unsubscribed.',
+  ],
+  notification_logs: ['Notification logs', 'Who was notified of what, and why somebody was not.'],
   stats: ['Stats', 'How much your app is used.'],
   api_keys: ['API keys', 'The credentials of your servers.'],
 

@@ -1,11 +1,14 @@
+import { fileChecks } from './file-checks.ts'
 import { type Check, HEADS } from './heads.ts'
 import { threadChecks } from './thread-checks.ts'
 
-/** The messages that count as unread, in order: existing ones, and permanently deleted or held ones. */
+/** The messages that count as unread, in order: existing ones, and permanently deleted or held ones. Not purged ones. */
 const COUNTING = `counting as (
-  select m.conversation, m.id from messages m where m.app_no = $1 and m.counts
-  union
-  select u.conversation, u.id from uncounted u where u.app_no = $1
+  select c.conversation, c.id from (
+    select m.conversation, m.id from messages m where m.app_no = $1 and m.counts
+    union
+    select u.conversation, u.id from uncounted u where u.app_no = $1) c
+  join conversations h on h.app_no = $1 and h.no = c.conversation and c.id > h.purged_id
 )`
 
 /** Leaves out reactions and saves of deleted messages, which are still being swept. */
@@ -81,31 +84,32 @@ export const checks: Check[] = [
         select conversation, id, count(*) over (partition by conversation order by id) as n
         from counting
       )
-      select m.id, m.counted as stored, r.n as counted
+      select m.id, m.counted as stored, h.purged_counted + r.n as counted
       from messages m join heads h on h.no = m.conversation
         join running r on r.conversation = m.conversation and r.id = m.id
-      where m.app_no = $1 and m.counts and h.purged_id = 0 and m.counted <> r.n`,
+      where m.app_no = $1 and m.counts and m.counted <> h.purged_counted + r.n`,
   },
   {
     what: 'the message count of each conversation',
     sql: `with ${HEADS}, ${COUNTING}
-      select h.no as id, h.counted as stored, coalesce(c.n, 0) as counted from heads h
+      select h.no as id, h.counted as stored, h.purged_counted + coalesce(c.n, 0) as counted from heads h
       left join (select conversation, count(*) as n from counting group by conversation) c
         on c.conversation = h.no
-      where h.purged_id = 0 and h.counted <> coalesce(c.n, 0)`,
+      where h.counted <> h.purged_counted + coalesce(c.n, 0)`,
   },
   {
     what: 'the newest message that moves views',
     sql: `with ${HEADS}, shown as (
-        select conversation, max(id) as id from messages where app_no = $1 and shows group by conversation
+        select conversation, max(id) as id, max(greatest(id_second(id), unix(updated_at))) as moved
+        from messages where app_no = $1 and shows group by conversation
       )
       select h.no as id, h.shown_id || ' ' || h.updated_second as stored,
         s.id || ' ' || id_second(s.id) as counted
       from heads h join shown s on s.conversation = h.no
-        left join messages m on m.app_no = $1 and m.id = h.shown_id
       where s.id > h.shown_id or id_second(h.shown_id) > h.updated_second
-        -- A message that was held moves views when it is released, which updates it.
-        or h.updated_second > greatest(id_second(h.shown_id), unix(m.updated_at))`,
+        -- A message that was held moves views when it is released, which updates it. Later, an older message that
+        -- is imported after it may become the newest one.
+        or h.updated_second > greatest(id_second(h.shown_id), s.moved)`,
   },
   {
     what: "the heads' copies of these messages",
@@ -182,17 +186,17 @@ export const checks: Check[] = [
   {
     what: 'read counts match the read marks',
     sql: `with ${HEADS}
-      select i.uid || ' ' || h.no as id, i.read_counted as stored, h.counted - c.n as counted
+      select i.uid || ' ' || h.no as id, greatest(i.read_counted, h.purged_counted) as stored, h.counted - c.n as counted
       from inbox i join heads h on h.no = i.conversation
         cross join lateral (select
           (select count(*) from messages m
-           where m.app_no = $1 and m.conversation = h.no and m.id > i.read_id and m.counts)
+           where m.app_no = $1 and m.conversation = h.no and m.id > greatest(i.read_id, h.purged_id) and m.counts)
           + (select count(*) from uncounted u
-           where u.app_no = $1 and u.conversation = h.no and u.id > i.read_id
+           where u.app_no = $1 and u.conversation = h.no and u.id > greatest(i.read_id, h.purged_id)
              and not exists (select from messages m
                where m.app_no = $1 and m.conversation = h.no and m.id = u.id)) as n) c
       where i.app_no = $1 and (i.kind = 'user' or i.scope is not null)
-        and (i.read_counted <> h.counted - c.n or i.read_id > h.last_id
+        and (greatest(i.read_counted, h.purged_counted) <> h.counted - c.n or i.read_id > h.last_id
           or i.read_id < i.cleared_id)`,
   },
   {
@@ -393,6 +397,7 @@ export const checks: Check[] = [
        and h.shown_id > i.cleared_id and g.removed_at is null`,
   ),
   ...threadChecks,
+  ...fileChecks,
   {
     what: 'event positions have no gaps except breaks',
     sql: `select 'events' as id, stored, counted from (

@@ -53,7 +53,7 @@ export const threadChecks: Check[] = [
         select from mentions n
         where n.app_no = $1 and n.uid = u.uid and n.conversation = m.conversation
           and n.message_id = m.id
-          and n.parent_id is not distinct from m.parent_id and n.counts = (m.sender <> u.uid))`,
+          and n.parent_id is not distinct from m.parent_id and n.counts = (m.sender <> u.uid and not m.silent))`,
   },
   {
     what: 'each mention row has its message',

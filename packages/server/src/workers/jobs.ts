@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
+import { runAgentReader } from './agents/reader.ts'
 import type { Job } from './job.ts'
+import { runNotifier } from './notifier/notifier.ts'
 import { runPresence } from './presence.ts'
 import { runQueue } from './queue.ts'
 import { runReceipts } from './receipts/receipts.ts'
@@ -13,7 +15,7 @@ import { runStatistics } from './statistics.ts'
 import { runUpkeep } from './upkeep.ts'
 import { runWebhooks } from './webhooks/webhooks.ts'
 
-/** The jobs that one process at a time runs for each cell. Workers share webhooks and the queue instead. */
+/** The jobs that one process at a time runs for each cell. Workers share webhooks, notifications and the queue instead. */
 const jobs: Record<string, Job> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
@@ -21,6 +23,7 @@ const jobs: Record<string, Job> = {
   search: runSearchIndex,
   presence: runPresence,
   receipts: runReceipts,
+  agents: runAgentReader,
 }
 
 const RETRY_MS = 500
@@ -74,7 +77,7 @@ async function serveDatabase(deps: Deps, cell: Cell, signal: AbortSignal): Promi
     }
   })
   const shared = { deps, cell, worker, signal }
-  await Promise.all([...single, runWebhooks(shared), runQueue(shared)])
+  await Promise.all([...single, runWebhooks(shared), runNotifier(shared), runQueue(shared)])
   await worker.close()
 }
 

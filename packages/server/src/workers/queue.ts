@@ -1,13 +1,22 @@
+import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
+import { leaveCallsJob, sweepCallJob } from '../areas/calls/sweep.job.ts'
+import { expireMessagesJob, startExpiryJob } from '../areas/conversations/expire.job.ts'
 import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
+import { eraseUserJob } from '../areas/erasures/erase.job.ts'
+import { resumeErasuresJob } from '../areas/erasures/resume.job.ts'
 import { checkFileJob } from '../areas/files/check.job.ts'
 import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
+import { exportJob, sweepExportsJob } from '../areas/imports/exports/export.job.ts'
+import { importJob, sweepImportsJob } from '../areas/imports/import.job.ts'
 import { actJob } from '../areas/moderation/act.job.ts'
 import { checkEditJob, checkMessageJob, endChecksJob } from '../areas/moderation/check.job.ts'
 import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
 import { endSanctionJob } from '../areas/moderation/sanctions.job.ts'
+import { batchJob, sweepBatchesJob } from '../areas/notifications/mail/batch.job.ts'
+import { sendBatchJob } from '../areas/notifications/mail/send.job.ts'
 import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
 import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
 import { rollUpUsageJob, samplePeaksJob } from '../areas/stats/roll-up.job.ts'
@@ -22,9 +31,13 @@ import type { Worker } from '../platform/leases/leases.ts'
 /** All jobs of the queue. */
 export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepUserJob,
+  eraseUserJob,
+  resumeErasuresJob,
   sweepRoleJob,
   sweepGroupJob,
   sweepPurgedJob,
+  expireMessagesJob,
+  startExpiryJob,
   sweepReactionsJob,
   sweepWebhookJob,
   endSanctionJob,
@@ -40,6 +53,17 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   samplePeaksJob,
   previewRuleJob,
   sweepPreviewsJob,
+  importJob,
+  sweepImportsJob,
+  exportJob,
+  sweepExportsJob,
+  batchJob,
+  sendBatchJob,
+  sweepBatchesJob,
+  sweepCallJob,
+  leaveCallsJob,
+  runAgentJob,
+  sweepAgentRunsJob,
 ]
 
 interface QueueOptions {

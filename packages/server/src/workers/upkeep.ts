@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { thinMarks } from '../areas/conversations/queries.ts'
 import { removeOldFormerMembers } from '../areas/groups/queries.ts'
 import { removeOldJobs } from '../areas/jobs/queries.ts'
+import { removeExpired, removeOldShown } from '../areas/notifications/upkeep.queries.ts'
 import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
 import { maintainLogs } from '../core/logs.ts'
@@ -49,6 +50,8 @@ export async function maintainCell({
   await removeAll(removeOldDeadLetters, cell, signal)
   await removeAll(removeOldSteps, cell, signal)
   await removeAll(removeOldJobs, cell, signal)
+  await removeAll(removeExpired, cell, signal)
+  await removeAll(removeOldShown, cell, signal)
   await removeAll(removeOldFormerMembers, cell, signal, { days })
   for (let batch = 0; batch < MARK_BATCHES && !signal.aborted; batch++) {
     if (!(await thinMarks.one(cell.db, { limit: BATCH })).more) break

@@ -1,8 +1,7 @@
 /** Events, webhooks and usage. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { ServedApp } from '../../src/core/actor.ts'
 import { until } from '../until.ts'
+import { withReceiver } from './receiver.ts'
 import type { Story } from './story.ts'
 
 const HOUR_MS = 3_600_000
@@ -23,19 +22,10 @@ const logged = ({ no, cell }: ServedApp) =>
   })
 
 export async function manageWebhooks(story: Story, app: ServedApp): Promise<void> {
-  const receiver = createServer((request, response) => {
-    request.resume()
-    response.writeHead(request.url === '/paging' ? 503 : 200).end('{}')
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-  story.masks.add(url, 'https://hooks.clinic.example')
-  try {
+  await withReceiver(story, async (url) => {
     await subscribe(story, url)
     await deliver(story, app, url)
-  } finally {
-    receiver.close()
-  }
+  })
 }
 
 async function subscribe(story: Story, url: string): Promise<void> {

@@ -10,6 +10,9 @@ const DAY = 86_400
 const isTimed = (value: unknown): value is string =>
   typeof value === 'string' && /^[2-8]\d{15}$/.test(value)
 
+/** Those of calls contain one. */
+const SESSION_ID = /^v1\.[a-z]+\.[a-z0-9]+\.([2-8]\d{15})$/
+
 /** Strings under these names are secrets or random ids. */
 const SECRETS = ['apiKey', 'authToken', 'secret', 'key', 'invitation', 'recoveryCodes', 'next']
 
@@ -34,6 +37,8 @@ const isIsoTime = (name: string, value: unknown) => typeof value === 'string' &&
 
 /** Private keys, and what answers show of them. */
 const KEYS = ['private_key', 'p8Key']
+const SHOWN_KEY = '****h4Kz'
+const PUBLIC_KEY = `B${createHash('sha512').update('example').digest('base64url')}`
 const KEY = '-----BEGIN PRIVATE KEY-----\nMIG…\n-----END PRIVATE KEY-----\n'
 
 /** UUIDs, and ids of files. */
@@ -78,7 +83,10 @@ export class Masks {
     if (typeof value === 'string') {
       // The length of a cursor differs too.
       const like = name === 'next' ? 'x'.repeat(40) : value
-      if (SECRETS.includes(name) || isRandom(value)) this.add(value, this.#invent(like))
+      // The key of a parameter is its name, and no secret.
+      const isName = name === 'key' && value.length < 10
+      const isSecret = SECRETS.includes(name) && !isName
+      if (isSecret || isRandom(value)) this.add(value, this.#invent(like))
     } else if (Array.isArray(value)) {
       for (const item of value) this.#find(name, item)
     } else if (typeof value === 'object' && value !== null) {
@@ -128,10 +136,17 @@ export class Masks {
 
   /** Records with a number are a minute apart, in its order. */
   #timed(name: string, value: unknown, parent: number): unknown {
-    if (isTime(name, value)) return START + parent * 60 + (LATER[name] ?? 0)
+    if (isTime(name, value)) {
+      const unit = Number(value) > 1_000_000_000_000 ? 1000 : 1
+      return (START + parent * 60 + (LATER[name] ?? 0)) * unit
+    }
     if (name === 'durationMs') return 84
+    if (/^total(Audio|Video)Minutes$|^totalDuration/.test(name))
+      return typeof value === 'number' ? 0 : '00:00:00'
     if (isIsoTime(name, value)) return new Date(START * 1000).toISOString()
-    if (KEYS.includes(name)) return String(value).startsWith('****') ? '****h4Kz' : KEY
+    if (KEYS.includes(name)) return String(value).startsWith('****') ? SHOWN_KEY : KEY
+    if (name === 'privateKey') return SHOWN_KEY
+    if (name === 'publicKey') return PUBLIC_KEY
     if (Array.isArray(value)) return value.map((item) => this.#timed(name, item, parent))
     if (typeof value !== 'object' || value === null) return value
     const own = this.#numberOf(value as Record<string, unknown>) ?? parent
@@ -146,5 +161,6 @@ const base32 = (random: string, at: number) =>
 
 function timedIds(value: unknown): string[] {
   if (isTimed(value)) return [value]
+  if (typeof value === 'string') return SESSION_ID.exec(value)?.slice(1) ?? []
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(timedIds) : []
 }

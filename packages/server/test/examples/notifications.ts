@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { withReceiver } from './receiver.ts'
 import type { Story } from './story.ts'
 
 const PEM = { type: 'pkcs8', format: 'pem' } as const
@@ -26,7 +27,20 @@ export async function manageNotifications(story: Story): Promise<void> {
     status: 400,
   })
   await story.show('getNotificationSettings')
+  await story.show('previewNotificationSettings', {
+    body: { emailDesign: { appName: 'Ward chat', accentColor: '#0b5fa5' } },
+  })
   await managePreferences(story)
+  await story.show('updateNotificationLogSettings', { body: { enabled: true } })
+  await story.show('getNotificationLogSettings')
+  await story.show('listNotificationLogs', {
+    query: { uid: 'amira', notificationTriggered: false },
+  })
+  const { id: messageId } = await story.run('sendMessage', {
+    as: 'amira',
+    body: { receiver: 'ben', receiverType: 'user', data: { text: 'Are you there?' } },
+  })
+  await story.show('explainNotification', { query: { uid: 'ben', messageId } })
   await story.show('resetNotificationSettings')
 }
 
@@ -95,10 +109,25 @@ export async function manageProviders(story: Story): Promise<void> {
   await story.show('updateApnsProvider', { body: { ...apns, productionMode: true } })
   await story.show('listApnsProviders')
   await story.show('setDefaultApnsProvider', { ids: { providerId: 'apns-1' } })
+  const webPush = { providerId: 'web-1', subject: 'mailto:push@example.org' }
+  await story.show('createWebPushProvider', { body: webPush })
+  await story.show('updateWebPushProvider', {
+    body: { ...webPush, subject: 'https://ward-chat.example.org/contact' },
+  })
+  await story.show('listWebPushProviders')
+  await story.show('setDefaultWebPushProvider', { ids: { providerId: 'web-1' } })
   await manageDevices(story)
+  for (const [name, providerId] of [
+    ['Fcm', 'fcm-1'],
+    ['Apns', 'apns-1'],
+    ['WebPush', 'web-1'],
+  ] as const) {
+    await story.show(`test${name}Provider`, { ids: { providerId }, body: { uid: 'ben' } })
+  }
+  await story.show('deleteWebPushProvider', { ids: { providerId: 'web-1' } })
   await story.show('deleteFcmProvider', { ids: { providerId: 'fcm-1' } })
   await story.show('deleteApnsProvider', { ids: { providerId: 'apns-1' } })
-  await manageOthers(story)
+  await withReceiver(story, (url) => manageOthers(story, url))
 }
 
 async function manageDevices(story: Story): Promise<void> {
@@ -109,11 +138,13 @@ async function manageDevices(story: Story): Promise<void> {
   await story.show('registerPushToken', {
     body: { authToken, platform: 'fcm_android', fcmToken: 'dGhlLXRva2Vu', providerId: 'fcm-1' },
   })
+  await story.show('getWebPushKey', { as: 'amira' })
   await story.show('registerPushToken', {
     title: 'Register a browser',
     body: {
       authToken,
       platform: 'web_push',
+      providerId: 'web-1',
       subscription: {
         endpoint: 'https://push.example.org/send/7c1a',
         keys: {
@@ -133,10 +164,18 @@ async function manageDevices(story: Story): Promise<void> {
   await story.show('unregisterSessionPushTokens', { body: { authToken } })
 }
 
+/** Addresses that get nothing more. */
+export async function manageSuppressed(story: Story): Promise<void> {
+  const body = { channel: 'email', address: 'old.address@example.org' }
+  const { id } = (await story.show('createSuppression', { body })) as { id: string }
+  await story.show('listSuppressions')
+  await story.show('deleteSuppression', { ids: { suppressionId: id } })
+}
+
 /** Custom providers, SMS and email. */
-async function manageOthers(story: Story): Promise<void> {
+async function manageOthers(story: Story, url: string): Promise<void> {
   const custom = {
-    ...{ isEnabled: true, webhookURL: 'https://hooks.example.org/notify', useBasicAuth: true },
+    ...{ isEnabled: true, webhookURL: `${url}/notify`, useBasicAuth: true },
     ...{ basicAuthUsername: 'loquat', basicAuthPassword: 'correct-horse-battery' },
   }
   const twilio = {
@@ -148,15 +187,27 @@ async function manageOthers(story: Story): Promise<void> {
     ...{ sendGridUnsubscribeGroupID: '12', senderName: 'Ward chat' },
     ...{ senderEmail: 'chat@example.org', allowEmailReplies: false },
   }
+  const smtp = {
+    ...{ smtpHost: 'smtp.example.org', smtpPort: 465, smtpSecurity: 'tls' },
+    ...{ smtpUsername: 'ward-chat', smtpPassword: 'correct-horse-battery' },
+    ...{ senderName: 'Ward chat', senderEmail: 'chat@example.org', allowEmailReplies: false },
+  }
   const all: [name: string, body: object, changes: object][] = [
     ['CustomPush', custom, { isEnabled: false }],
     ['Twilio', twilio, { isEnabled: false }],
     ['CustomSms', { ...custom, useStoredPhNo: false }, { useStoredPhNo: true }],
     ['Sendgrid', sendgrid, { senderName: 'Ward 3' }],
+    ['Smtp', smtp, { smtpPort: 587, smtpSecurity: 'starttls' }],
     ['CustomEmail', { ...custom, useStoredEmailID: false }, { useStoredEmailID: true }],
   ]
+  const tests: Record<string, string> = {
+    ...{ CustomPush: 'testCustomPushProvider', CustomSms: 'testSmsProvider' },
+    CustomEmail: 'testEmailProvider',
+  }
   for (const [name, body, changes] of all) {
     await story.show(`create${name}Provider`, { body })
+    const test = tests[name]
+    if (test) await story.show(test, { body: { uid: 'ben' } })
     await story.show(`update${name}Provider`, { body: changes })
     await story.show(`get${name}Provider`)
     await story.show(`delete${name}Provider`)

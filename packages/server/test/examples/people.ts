@@ -1,4 +1,5 @@
 /** API keys, roles, users and their tokens, bots, friends and blocks. */
+import { until } from '../until.ts'
 import type { Story } from './story.ts'
 
 export async function createPeople(story: Story): Promise<void> {
@@ -171,4 +172,11 @@ async function removePeople(story: Story): Promise<void> {
   await story.show('reactivateUsers', { body: { uidsToActivate: ['eszter'] } })
   await story.run('createUser', { body: { uid: 'felix', name: 'Felix Brandt' } })
   await story.show('deleteUser', { ids: { uid: 'felix' }, body: { permanent: true } })
+  const ids = { uid: 'greta' }
+  await story.run('createUser', { body: { uid: 'greta', name: 'Greta Lind' } })
+  await story.show('createErasure', { ids, body: { mode: 'remove' } })
+  await until('the user is erased', async () => {
+    return (await story.run('getErasure', { ids })).state === 'done'
+  })
+  await story.show('getErasure', { ids })
 }

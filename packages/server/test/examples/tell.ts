@@ -3,12 +3,15 @@ import type { Examples } from '../../src/reference/examples.ts'
 import type { Service } from '../../src/serve.ts'
 import type { ServerOptions } from '../kit.ts'
 import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
+import { buildAgents } from './agents.ts'
+import { makeCalls } from './calls.ts'
 import { shareFiles } from './files.ts'
 import { createGroups, manageGroups } from './groups.ts'
+import { exportFiles, importFiles, importHistory } from './imports.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
 import { manageModeration, moderate, review, sanction } from './moderation.ts'
-import { manageNotifications, manageProviders } from './notifications.ts'
+import { manageNotifications, manageProviders, manageSuppressed } from './notifications.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
 
@@ -36,12 +39,18 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await sanction(story)
   await review(story, served)
   await manageConversations(story)
+  await makeCalls(story)
   await shareFiles(story, apiPort ?? 0)
+  await importHistory(story)
+  await importFiles(story)
+  await exportFiles(story)
   await managePeople(story)
   await manageGroups(story)
   await manageModeration(story)
+  await buildAgents(story)
   await manageNotifications(story)
   await manageProviders(story)
+  await manageSuppressed(story)
   await followEvents(story, served)
   await manageWebhooks(story, served)
   await readUsage(story, served)

@@ -21,6 +21,8 @@ export interface Message {
   deleted: boolean
   /** Removed for good. */
   gone: boolean
+  /** Imported into a group: its mentions, and itself as a reply, aren't unread. */
+  silent?: boolean
 }
 
 /** A user's side of a conversation; `read` and `cleared` are numbers of messages from the first. */
@@ -124,7 +126,8 @@ export function viewOf(talk: Talk, uid: string): View | undefined {
   return {
     conversationId: idOf(talk),
     unread: String(others.filter(({ counts }) => counts).length),
-    unreadMentions: others.filter(({ mentions }) => mentions.includes(uid)).length,
+    unreadMentions: others.filter(({ mentions, silent }) => !silent && mentions.includes(uid))
+      .length,
     lastId: last.deleted || last.gone ? undefined : last.id,
     updatedAt: last.at,
     createdAt: first?.gone ? undefined : first?.at,
@@ -228,7 +231,9 @@ function threadsIn(talk: Talk, uid: string, own: boolean) {
     if (own && ![parent, ...replies].some(({ sender }) => sender === uid)) return []
     const unread = talk.messages
       .slice(read)
-      .filter((one) => one.parent === parent.id && isThere(one) && one.sender !== uid)
+      .filter(
+        (one) => one.parent === parent.id && isThere(one) && one.sender !== uid && !one.silent,
+      )
     const view: ThreadView = {
       id: parent.id,
       replyCount: replies.filter(isThere).length,

@@ -8,6 +8,7 @@ import { Json } from '../../shared/json.tsx'
 import { Menu, MenuItem } from '../../shared/menu.tsx'
 import { Status, Tags } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
+import { ExplainNotification } from '../notifications/explain.tsx'
 import { Body } from './body.tsx'
 import { actionOf, reactionsOf, senderOf, summaryOf } from './content.ts'
 import { useDelete } from './delete.ts'
@@ -83,7 +84,7 @@ function markOf({ readAt, deliveredAt, deletedAt }: Message) {
   return deliveredAt ? 'Delivered' : 'Sent'
 }
 
-type OpenDialog = 'json' | 'receipts' | 'delete' | undefined
+type OpenDialog = 'json' | 'receipts' | 'notified' | 'delete' | undefined
 
 function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
   const [shown, setShown] = useState<OpenDialog>()
@@ -102,6 +103,12 @@ function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
             text="View receipts"
             icon="check"
             onAction={() => setShown('receipts')}
+          />,
+          <MenuItem
+            key="notified"
+            text="Explain notification"
+            icon="bell"
+            onAction={() => setShown('notified')}
           />,
         ]),
     ...(action || message.deletedAt
@@ -129,6 +136,13 @@ function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
       </Dialog>
       <Dialog title="Delivery and read receipts" isOpen={shown === 'receipts'} onClose={close}>
         <Receipts appId={appId} id={message.id} />
+      </Dialog>
+      <Dialog title="Who was notified?" isOpen={shown === 'notified'} onClose={close}>
+        <ExplainNotification
+          appId={appId}
+          messageId={message.id}
+          uid={message.receiverType === 'user' ? message.receiver : ''}
+        />
       </Dialog>
       <Dialog title="Delete message" isOpen={shown === 'delete'} onClose={close}>
         <DeleteMessage appId={appId} message={message} onDone={close} onChanged={onChanged} />

@@ -172,7 +172,7 @@ function ModelsForm({ settings }: { settings: CheckSettings }) {
     <Panel title="Models" about="Which models conditions of rules ask.">
       <Form mutation={save} submit="Save">
         {Object.entries(USES).map(([use, [label, hint]]) => (
-          <fieldset key={use} className="condition">
+          <fieldset key={use} className="fields">
             <legend>{label}</legend>
             <Choice
               label="Provider"

@@ -182,7 +182,7 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
       <Check label="Check messages by this rule" checked={enabled} onChange={setEnabled} />
       <h3>Block a message if any of these is found</h3>
       {drafts.map((draft, n) => (
-        <fieldset key={draft.key} className="condition">
+        <fieldset key={draft.key} className="fields">
           <legend>Condition {n + 1}</legend>
           <Choice
             label="Look for"
@@ -236,7 +236,7 @@ export function RuleForm({ rule, onDone }: { rule?: ModerationRule; onDone: () =
       </div>
       <h3>Only for messages that match all of these</h3>
       {filters.map((filter, n) => (
-        <fieldset key={filter.key} className="condition">
+        <fieldset key={filter.key} className="fields">
           <legend>Filter {n + 1}</legend>
           <Choice
             label="Who"

@@ -101,6 +101,15 @@ function Charts({ each, users }: { each: DailyStats['days']; users: number }) {
           { name: 'failures', values: valuesOf('webhookFailures') },
         ]}
       />
+      <Chart
+        title="Call minutes"
+        total={`${sumText(valuesOf('audioMinutes'))} audio, ${sumText(valuesOf('videoMinutes'))} video`}
+        days={days}
+        lines={[
+          { name: 'audio', values: valuesOf('audioMinutes') },
+          { name: 'video', values: valuesOf('videoMinutes') },
+        ]}
+      />
     </div>
   )
 }

@@ -15,6 +15,7 @@ import { Tabs } from '../../shared/tabs.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { Explain } from '../roles/explain.tsx'
+import { Erasure } from './erasure.tsx'
 import { UserForm } from './form.tsx'
 import { BlockedUsers, Friends, JoinedGroups, Tokens } from './relations.tsx'
 import { UserStatus } from './status.tsx'
@@ -33,6 +34,7 @@ export function UserPage() {
   const { tab = 'profile' } = route.useSearch()
   const navigate = route.useNavigate()
   const { role } = useApp()
+  const mayErase = role === 'owner' || role === 'admin'
   const query = useQuery({
     queryKey: appKey(appId, 'users', 'one', uid),
     queryFn: () => readUser(appId, uid),
@@ -41,6 +43,7 @@ export function UserPage() {
     return (
       <Page title={uid}>
         {query.error ? <Problem error={query.error} retry={query.refetch} /> : <Skeleton />}
+        {query.error && mayErase && <Erasure uid={uid} />}
       </Page>
     )
   }
@@ -55,6 +58,9 @@ export function UserPage() {
     { id: 'profile', name: 'Profile', content: <Profile user={user} /> },
     ...(user.deactivatedAt ? [] : relations),
     ...(user.deactivatedAt || role === 'moderator' ? [] : [tokens]),
+    ...(mayErase
+      ? [{ id: 'erasure', name: 'Erasure', content: <Erasure uid={uid} name={user.name} /> }]
+      : []),
   ]
   return (
     <Page

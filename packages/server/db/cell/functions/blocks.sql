@@ -30,8 +30,9 @@ end $$;
  * that are missing: blocks between two users always have a head that shows them. A head that exists
  * only because of a block is deleted with the last block between the two users.
  */
-create or replace function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
-returns setof text
+create or replace function set_blocks(
+  p_app_no int, p_uid text, p_others text[], p_blocked boolean, p_at timestamptz default now()
+) returns setof text
 language plpgsql as $$
 declare
   v_other text;
@@ -45,7 +46,7 @@ begin
   loop
     h := open_conversation(p_app_no, p_uid, v_other);
     if p_blocked then
-      insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
+      insert into blocks (app_no, uid, blocked_uid, created_at) values (p_app_no, p_uid, v_other, p_at)
       on conflict do nothing;
     else
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
@@ -56,6 +57,10 @@ begin
         blocked_other = case when p_uid = other then p_blocked else blocked_other end
       where app_no = p_app_no and no = h.no;
       perform set_view_blocked(h, p_uid, v_other, p_blocked);
+      if p_blocked then
+        perform leave_calls(p_app_no, p_uid);
+        perform leave_calls(p_app_no, v_other);
+      end if;
       return next v_other;
     end if;
     if not p_blocked and h.last_id = 0

@@ -178,6 +178,8 @@ begin
   where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
   update receipt_progress g set position = b.last from log_breaks b
   where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update notifier_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
 
   for v_sequence in
     select oid from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace
@@ -212,6 +214,33 @@ begin
     end if;
     base := b.next;
   end loop;
+end $$;
+
+/*
+ * Which part of an app's log a worker reads after a position: the events after `base` up to `upto`, of which there are
+ * at most 5,000. `kept` is false if the log no longer has them, so that the worker goes on after `upto`. `last` is the
+ * end of the log, and null if the worker has read all of it.
+ */
+create or replace function stretch_after(
+  p_app_no int, p_after bigint, out base bigint, out upto bigint, out kept boolean, out last bigint
+)
+language plpgsql stable as $$
+declare
+  a record;
+begin
+  select position into last from positions where app_no = p_app_no and position > p_after;
+  if last is null then return; end if;
+  select * into a from log_after(p_app_no, p_after);
+  base := a.base;
+  upto := coalesce(a.lost_after, least(a.base + 5000, a.upto, last));
+  kept := a.lost_after is null;
+  if kept and last > base and not exists (
+    select from event_positions where app_no = p_app_no and position = a.base + 1)
+  then
+    kept := false;
+    upto := coalesce((select position - 1 from event_positions
+      where app_no = p_app_no and position > a.base order by position limit 1), last);
+  end if;
 end $$;
 
 /*

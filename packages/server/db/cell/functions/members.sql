@@ -44,6 +44,7 @@ begin
   where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
   update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
   perform count_member(h, i, -1);
+  perform leave_calls(p_app_no, p_uid);
   return i;
 end $$;
 

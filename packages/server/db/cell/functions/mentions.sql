@@ -28,7 +28,8 @@ create or replace function add_mentions(p_app_no int, p_id bigint, p_uids text[]
 language plpgsql as $$
 begin
   return query insert into mentions (app_no, uid, conversation, message_id, parent_id, counts)
-  select p_app_no, mentioned, m.conversation, m.id, m.parent_id, mentioned <> m.sender
+  select p_app_no, mentioned, m.conversation, m.id, m.parent_id,
+    mentioned <> m.sender and not m.silent
   from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing

@@ -6,7 +6,7 @@
 create or replace function partition_name(p_log text, p_day date) returns text
 language plpgsql immutable as $$
 begin
-  if p_log not in ('event_bodies', 'event_positions', 'webhook_deliveries') then
+  if p_log not in ('event_bodies', 'event_positions', 'webhook_deliveries', 'notification_logs') then
     raise exception '% is not a log', p_log using errcode = 'invalid_parameter_value';
   end if;
   return p_log || to_char(p_day, '_YYYYMMDD');

@@ -89,6 +89,11 @@ begin
   update presence p set gateways = array_remove(p.gateways, p_gateway)
   from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
   where p.app_no = c.app_no and p.uid = c.uid and p_gateway = any (p.gateways);
+  -- A device that is lost in a call. The job looks whether its user is back by then.
+  perform enqueue_job(c.app_no, 'calls.leave', jsonb_build_object('uid', c.uid, 'offline', true), interval '10 seconds')
+  from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+  where exists (select from call_participants l
+    where l.app_no = c.app_no and l.uid = c.uid and l.state in ('waiting', 'ongoing'));
 end $$;
 
 /*

@@ -4,7 +4,7 @@
 --   1. idempotency and muids
 --   2. users by uid
 --   3. the advisory lock of a group's senders
---   4. conversations (the head)
+--   4. conversations (the head), calls and call_participants
 --   5. messages, held_messages
 --   6. inbox by uid, then direct_views
 --   7. threads and thread_users
@@ -257,8 +257,8 @@ language plpgsql as $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- Replies never count as unread, nor do messages that don't update the conversation.
-  v_counts boolean := p_parent is null and p_shows;
+  -- Replies don't count as unread, but for answers of agents, nor do messages that don't update the conversation.
+  v_counts boolean := p_shows and (p_parent is null or p_category = 'agentic');
   v_hash bytea;
   m messages;
   -- What check_direct_send or check_group_send returns.

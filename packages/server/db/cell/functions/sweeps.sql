@@ -134,6 +134,8 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  v_done := v_done + sweep_calls(p_app_no, p_conversation, p_limit - v_done);
+  if v_done >= p_limit then return p_limit; end if;
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
   -- head by that user's row.
@@ -225,6 +227,53 @@ begin
 end $$;
 
 /*
+ * Deletes at most p_limit messages of a conversation before p_before, the oldest first, and returns how many. The head keeps up to
+ * where, and how many of them counted: whoever hasn't read these has nothing more to read there. So nothing is
+ * written for members, except for those whose own messages go: these no longer count as theirs. Lock order: the head, inbox
+ * by uid. A mark in a group locks only the inbox row, so it counts the user's own messages before this or after it.
+ */
+create or replace function expire_messages(p_app_no int, p_conversation bigint, p_before bigint, p_limit int)
+returns int
+language plpgsql as $$
+declare
+  v_upto bigint;
+  v_counted bigint;
+  v_done int;
+begin
+  perform from conversations where app_no = p_app_no and no = p_conversation for no key update;
+  select id, counted into v_upto, v_counted from (
+    select id, counted from messages
+    where app_no = p_app_no and conversation = p_conversation and id < p_before order by id limit p_limit) oldest
+  order by id desc limit 1;
+  if not found then
+    -- Only held ones are left.
+    select id, counted into v_upto, v_counted from held_messages
+    where app_no = p_app_no and conversation = p_conversation and id < p_before order by id desc limit 1;
+    if not found then return 0; end if;
+  end if;
+  perform from inbox
+  where app_no = p_app_no and conversation = p_conversation and uid = any (array(
+    select sender from messages
+    where app_no = p_app_no and conversation = p_conversation and id <= v_upto))
+  order by uid for no key update;
+  update inbox i set own_since = i.own_since - gone.n
+  from (
+    select m.sender, count(*) as n from messages m join inbox o
+      on o.app_no = p_app_no and o.conversation = p_conversation and o.uid = m.sender
+    where m.app_no = p_app_no and m.conversation = p_conversation and m.id <= v_upto and m.id > o.read_id
+      and m.counts and m.deleted_at is null
+    group by m.sender
+  ) gone
+  where i.app_no = p_app_no and i.conversation = p_conversation and i.uid = gone.sender;
+  v_done := sweep_messages(p_app_no, p_conversation, v_upto, p_limit);
+  delete from uncounted where app_no = p_app_no and conversation = p_conversation and id <= v_upto;
+  delete from thread_users where app_no = p_app_no and conversation = p_conversation and parent_id <= v_upto;
+  update conversations set purged_id = greatest(purged_id, v_upto), purged_counted = greatest(purged_counted, v_counted)
+  where app_no = p_app_no and no = p_conversation;
+  return greatest(v_done, 1);
+end $$;
+
+/*
  * Deletes at most about p_limit rows of a removed user: their 1:1 conversations, their messages in
  * groups, memberships, reactions and saves, tokens and relations; the user last. Returns whether
  * the user is gone.
@@ -294,6 +343,11 @@ begin
     limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  delete from notification_batches where ctid = any (array(
+    select ctid from notification_batches where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  if v_left > 0 then v_left := v_left - remove_agent_runs(p_app_no, p_uid, v_left); end if;
   if v_left > 0 then v_left := v_left - release_files_of_user(p_app_no, p_uid, v_left); end if;
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
@@ -331,6 +385,8 @@ begin
   if v_left <= 0 then return false; end if;
   delete from view_totals where app_no = p_app_no and uid = p_uid;
   delete from notification_users where app_no = p_app_no and uid = p_uid;
+  delete from notification_held where app_no = p_app_no and uid = p_uid;
+  delete from notification_deliveries where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
 end $$;
@@ -365,7 +421,9 @@ begin
   delete from interactions where v_left > 0 and ctid = any (array(
     select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
-  return p_limit - v_left + v_done;
+  v_left := v_left - v_done;
+  if v_left > 0 then v_left := v_left - sweep_calls_of_user(p_app_no, p_uid, v_left); end if;
+  return p_limit - v_left;
 end $$;
 
 /* Deletes at most p_limit reactions and saves of a removed user, and returns how many. */

@@ -37,7 +37,7 @@ declare
   m messages := find_referenced_message(h, p_sender, p_id, true);
 begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
-  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  if m.category in ('action', 'call') then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
   return m;
 end $$;
 
@@ -73,9 +73,9 @@ begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
   end if;
-  if m.category = 'action' then
+  if m.category in ('action', 'call') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
-      '{"devMessage": "You can''t quote an action message."}');
+      '{"devMessage": "You can''t quote a message that the service wrote."}');
   end if;
   return message_snapshot(m, h);
 end $$;

@@ -39,7 +39,8 @@ const all = (conditions: readonly Sql[]): Sql => joinSql(conditions, ' and ')
 
 /** A lookup by key for each row: PostgreSQL can't turn it into a join with all heads. */
 const HEAD = sql`cross join lateral (
-  select h.app_no, h.no, h.counted, h.shown_id, h.updated_second from conversations h
+  select h.app_no, h.no, h.counted, h.purged_id, h.purged_counted, h.shown_id, h.updated_second
+  from conversations h
   where h.app_no = i.app_no and h.no = i.conversation offset 0) h`
 
 /** The columns of an inbox row that conditions use. */
@@ -109,7 +110,8 @@ const candidates = ({ appNo }: AppViews, { uids, either }: Seek): Sql => {
 const members = ({ appNo }: AppViews, { guids }: Seek): Sql =>
   sql`unnest(${guids}::text[]) sought (guid)
     cross join lateral (
-      select h.app_no, h.no, h.counted, h.shown_id, h.updated_second from conversations h
+      select h.app_no, h.no, h.counted, h.purged_id, h.purged_counted, h.shown_id, h.updated_second
+      from conversations h
       where h.app_no = ${appNo} and h.kind = 'group' and h.one = sought.guid and h.other = ''
       offset 0) h
     cross join lateral (

@@ -104,7 +104,7 @@ export const clearView = query<
 
 export const purgeConversation = query<{ appNo: number; conversation: number }>(
   'conversations.purge',
-  `update conversations set purged_id = last_id, purging = true
+  `update conversations set purged_id = last_id, purged_counted = counted, purging = true
    where app_no = :appNo and no = :conversation`,
 )
 

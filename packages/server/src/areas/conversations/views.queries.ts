@@ -107,7 +107,7 @@ const TAGS = ':withCounterpartTags::boolean'
  * A reply that doesn't update the conversation has a higher id than the message that views show, so that message has no
  * thread if it is the last one.
  */
-const IS_RICH = `(m.category = 'action' or m.reacted or m.saved or m.quoted_id is not null or m.tags <> '{}'
+const IS_RICH = `(m.category in ('action', 'call') or m.reacted or m.saved or m.quoted_id is not null or m.tags <> '{}'
   or m.data ?| array['mentions', 'reactions', 'entities'] or h.last_id > h.shown_id)`
 
 /** The newest message that the owner has read. If none was ever deleted for good, it is where the mark is. */

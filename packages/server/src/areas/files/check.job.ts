@@ -7,7 +7,7 @@ import { announce } from '../../platform/events/announce.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
 import { clamdOf } from './inspect/clamd.ts'
 import { type Inspected, inspect } from './inspect/inspect.ts'
-import { countFile, countKind, endCheck, type FileRow, findChecking } from './queries.ts'
+import { countFile, countKind, endCheck, type FileRow, findChecking, findGone } from './queries.ts'
 import { partsOf, prefixOf, toFile, uploadOf } from './record.ts'
 
 /**
@@ -22,7 +22,7 @@ export const checkFileJob = defineJob({
     const driver = deps.files
     if (!driver) throw new Error('this worker has no store for files')
     const row = await findChecking.maybeOne(cell.db, { appNo, id })
-    if (!row) return
+    if (!row) return removeLeft(driver, cell, appNo, id)
     const folder = await driver.openScratch()
     try {
       const path = join(folder, 'upload')
@@ -37,7 +37,7 @@ export const checkFileJob = defineJob({
       // Storing may move the files.
       const checked = await checkedOf(row, found)
       if (found.outcome === 'ready') await store(driver, row, path, found)
-      await end(cell, row, checked)
+      if (!(await end(cell, row, checked))) await removeLeft(driver, cell, appNo, id)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -83,14 +83,26 @@ async function checkedOf({ type, size }: FileRow, found: Inspected) {
   return { state, reason: null, type: real, size: bytes, stored, sha256, details }
 }
 
+/** Removes what a check stored after its file was deleted. Nothing else knows of these bytes. */
+async function removeLeft(
+  driver: FileDriver,
+  { db }: Cell,
+  appNo: number,
+  id: string,
+): Promise<void> {
+  const gone = await findGone.maybeOne(db, { appNo, id })
+  if (gone) await driver.removeAll(prefixOf(gone.app_id, id))
+}
+
+/** Returns whether the file was still being checked. */
 async function end(
   { db }: Cell,
   { app_no: appNo, id }: FileRow,
   checked: Awaited<ReturnType<typeof checkedOf>>,
-): Promise<void> {
-  await db.tx(async (tx) => {
+): Promise<boolean> {
+  return db.tx(async (tx) => {
     const row = await endCheck.maybeOne(tx, { appNo, id, ...checked })
-    if (!row) return
+    if (!row) return false
     const { uid } = row
     const bytes = checked.stored - Number(row.stored_before)
     await countFile.one(tx, { appNo, uid, files: 0, bytes, quota: null })
@@ -99,5 +111,6 @@ async function end(
     const payload = { ...(uid !== null && { uid }), file: toFile(row) }
     const key = uid === null ? 'files' : `user:${uid}`
     await announce(tx, { appNo, type: `file.${checked.state}`, key, payload })
+    return true
   })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import sharp from 'sharp'
 import { Device, tokenOf } from '../../../test/device.ts'
@@ -22,6 +23,7 @@ import {
   upload,
   withFiles,
 } from '../../../test/upload.ts'
+import { verify } from '../../verify/verify.ts'
 
 const server = useServer({ roles: ['api', 'worker', 'gateway'] })
 
@@ -38,6 +40,16 @@ const objectsOf = async (app: TestApp, id: string) =>
   [...((await server.deps.files?.list(`${app.id}/${id}`))?.keys() ?? [])].map((key) =>
     key.slice(app.id.length + id.length + 2),
   )
+
+/** Of this process, in which the server runs. */
+const openPaths = () =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`)
+    } catch {
+      return []
+    }
+  })
 
 suite('createFile', () => {
   test('accepts the bytes in parts, and resumes after some of them', async () => {
@@ -251,6 +263,27 @@ suite('getFile', () => {
     assert.deepEqual(await range('bytes=0-1,3-4'), [200, null, '0123456789'])
   })
 
+  test('serves large files whole to several readers, and closes those that nobody reads on', async () => {
+    const app = await server.newApp()
+    const bytes = randomBytes(20 * KIB * KIB + 7)
+    const id = await readyFile(app, app.client, bytes, { mimeType: 'application/zip' })
+    const { links } = await app.client.files.get(id)
+    const url = links?.file ?? ''
+    const isOpen = () => openPaths().some((path) => path.includes(id))
+
+    const gone = await app.fetchFile(url)
+    const reader = gone.body?.getReader()
+    await reader?.read()
+    assert.ok(isOpen())
+    const readers = [url, url].map(async (one) => (await app.fetchFile(one)).arrayBuffer())
+    for (const read of readers) assert.ok(bytes.equals(Buffer.from(await read)))
+    const range = { range: `bytes=${KIB * KIB - 3}-${3 * KIB * KIB}` }
+    const piece = await (await app.fetchFile(url, { headers: range })).arrayBuffer()
+    assert.ok(bytes.subarray(KIB * KIB - 3, 3 * KIB * KIB + 1).equals(Buffer.from(piece)))
+    await reader?.cancel()
+    await until('the file is closed', async () => !isOpen())
+  })
+
   test('refuses URLs that were changed, lied about or have expired', async () => {
     const app = await server.newApp()
     const bytes = Buffer.from('Hello')
@@ -368,6 +401,32 @@ suite('sendMessage with files', () => {
     await amira.messages.update(id, { data: { text: 'Look' } })
     await sweepFiles(app)
     assert.deepEqual([await objectsOf(app, one), await objectsOf(app, two)], [[], ['body']])
+  })
+
+  test('leaves nothing of a file that is deleted while it is checked', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const driver = server.deps.files
+    assert.ok(driver)
+    const deleted = new Promise<string>((resolve) => {
+      const store = driver.store
+      driver.store = async (key, ...more) => {
+        if (key.startsWith(app.id)) {
+          driver.store = store
+          await sweepFiles(app)
+          resolve(key.split('/')[1] ?? '')
+        }
+        await store.call(driver, key, ...more)
+      }
+    })
+    const id = await upload(app, amira)
+    assert.equal(await deleted, id)
+    await until('the check is over', async () => {
+      const text = 'select from jobs where app_no = $1'
+      return (await rows(app.cell.db, text, [app.no])).length === 0
+    })
+    assert.deepEqual(await objectsOf(app, id), [])
+    assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
   test('deletes the files of deleted groups and users', async () => {

@@ -104,6 +104,13 @@ export const findChecking = query<Key, FileRow & { app_id: string }>(
    where f.app_no = :appNo and f.id = :id and f.state = 'checking'`,
 )
 
+/** The app of a file that was deleted, or is about to be. Ids are never given twice. */
+export const findGone = query<Key, { app_id: string }>(
+  'files.findGone',
+  `select app_id from apps where app_no = :appNo and not exists (
+     select from files f where f.app_no = :appNo and f.id = :id and f.state <> 'deleting')`,
+)
+
 /** Ends the check of a file. A file that nothing refers to within a day is deleted. */
 export const endCheck = query<
   Key & {

@@ -51,26 +51,24 @@ export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQ
   return query.count ? unreadCounts(actor, query, [head]) : historyOf(actor, head, query)
 }
 
-/** What a page can be asked for without a filter. */
-const NO_FILTERS = new Set([
+/** What the statement of a plain page knows. */
+const PLAIN = new Set([
   'limit',
   'affix',
   'id',
   'sentAt',
   'withTags',
   'hideQuotedMessages',
+  'hideReplies',
   'perPage',
 ])
 
-/** Whether it is a page that needs only one statement: without filters, counts and details of mentioned users. */
+/** Whether it is a page that needs only one statement: without other filters, counts and details of mentioned users. */
 const isPlain = ({ policy }: Actor, query: HistoryQuery & Partial<UserHistoryQuery>) =>
   !messageLimits(policy) &&
   Object.entries(query).every(
     ([name, value]) =>
-      value === undefined ||
-      value === false ||
-      NO_FILTERS.has(name) ||
-      (name === 'page' && value === 1),
+      value === undefined || value === false || PLAIN.has(name) || (name === 'page' && value === 1),
   )
 
 /** The routes leave this to us: a plain page checks its user in its only statement. */

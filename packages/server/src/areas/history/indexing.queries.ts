@@ -95,6 +95,12 @@ export const storeGrams = query<{ appNo: number; upto: number; grams: string }>(
    on conflict (app_no, gram, upto_id) do update set ordinals = excluded.ordinals`,
 )
 
+/** Walks over all grams of the app. */
+export const removeGrams = query<{ appNo: number; upto: number }>(
+  'indexing.removeGrams',
+  'delete from search_grams where app_no = :appNo and upto_id = :upto',
+)
+
 export const removeIds = query<{ appNo: number; upto: number }>(
   'indexing.removeIds',
   'delete from search_ids where app_no = :appNo and upto_id = :upto',
@@ -162,4 +168,14 @@ export const listStale = query<{ least: number; limit: number }, Segment & { app
      where c.app_no = d.app_no and c.id > d.after_id and c.id <= d.upto_id limit :least
    ) counted)
    limit :limit`,
+)
+
+/** The segments that cover these ends now: one may have been split since. */
+export const listSegmentsAt = query<
+  { appNo: number; ends: number[] },
+  { after_id: number; upto_id: number }
+>(
+  'indexing.listSegmentsAt',
+  `select distinct s.after_id, s.upto_id from unnest(:ends::bigint[]) e (upto)
+   join search_segments s on s.app_no = :appNo and s.after_id < e.upto and s.upto_id >= e.upto`,
 )

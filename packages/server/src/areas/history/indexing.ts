@@ -14,6 +14,7 @@ import {
   listTexts,
   lockIndex,
   publishHorizon,
+  removeGrams,
   removeIds,
   shortenSegment,
   storeGrams,
@@ -154,12 +155,26 @@ function indexNext(db: Db, appNo: number, segment: Segment): Promise<boolean> {
   })
 }
 
-/** Indexes a segment again, or only the first part if it has become too large. */
-function indexAgain(db: Db, appNo: number, segment: Segment, most: number): Promise<void> {
+/** Indexes a segment as if it had never been: nothing of messages that were deleted since is left. */
+export const rebuildSegment = (db: Db, appNo: number, segment: Segment): Promise<void> =>
+  indexAgain(db, appNo, segment, LIMITS.most, true)
+
+/**
+ * Indexes a segment again, or only the first part if it has become too large. Grams that no message has any more stay,
+ * because searches check every hit and deleting them costs a walk over all grams of the app, unless `rebuilt`.
+ */
+function indexAgain(
+  db: Db,
+  appNo: number,
+  segment: Segment,
+  most: number,
+  rebuilt = false,
+): Promise<void> {
   return db.tx(async (tx) => {
     await lockIndex.run(tx, { appNo })
     // Otherwise another process has split it.
     if (!(await hasSegment.one(tx, { appNo, ...segment })).found) return
+    if (rebuilt) await removeGrams.run(tx, { appNo, upto: segment.upto_id })
     const middle = await findMiddle.maybeOne(tx, { appNo, most, ...segment })
     await index(tx, appNo, { ...segment, upto_id: middle?.id ?? segment.upto_id })
     if (middle) await shortenSegment.run(tx, { appNo, upto: segment.upto_id, after: middle.id })

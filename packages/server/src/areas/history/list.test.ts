@@ -156,6 +156,23 @@ suite('listMessages', () => {
     }
   })
 
+  test('leaves out replies on every page', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    const first = await send(app, 'a', 'b', 'first')
+    const parent = await send(app, 'a', 'b', 'parent')
+    await send(app, 'b', 'a', { data: { text: 'reply' }, parentMessageId: parent })
+    const last = await send(app, 'b', 'a', 'last')
+    for (const [affix, id, expected] of [
+      ['append', first, parent],
+      ['append', parent, last],
+      ['prepend', last, parent],
+    ] as const) {
+      const page = { hideReplies: 'true', affix, id, limit: '1' }
+      assert.deepEqual(await idsOf(list(app, page, 'a', '/v3/users/b/messages')), [expected])
+    }
+  })
+
   test('filters by deletion, replies and tags', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')

@@ -21,6 +21,7 @@ export type PageRange = {
   upto: number
   limit: number
   hideQuoted: boolean
+  hideReplies: boolean
   /** Whether the viewer sees all held messages. */
   moderates: boolean
 }
@@ -110,7 +111,7 @@ const pageQuery = (name: string, head: string, known: string, order: string) =>
          select ${COLUMNS} from messages m
          where m.app_no = :appNo and m.conversation = h.no
            and m.id > greatest(:after, h.cleared_id) and m.id <= (select :upto::bigint)
-           and ${SENDER_IS_THERE}
+           and ${SENDER_IS_THERE} and (m.parent_id is null or not :hideReplies)
          order by m.id ${order} limit (select :limit::int)
        ) m
      ), shown as materialized (
@@ -122,7 +123,7 @@ const pageQuery = (name: string, head: string, known: string, order: string) =>
          where h.removed > 0 and m.app_no = :appNo and m.conversation = h.no and not m.delivered
            and ${HELD_IS_SHOWN}
            and m.id > greatest(:after, h.cleared_id) and m.id <= (select :upto::bigint)
-           and ${SENDER_IS_THERE}
+           and ${SENDER_IS_THERE} and (m.parent_id is null or not :hideReplies)
          order by m.id ${order} limit (select :limit::int)
        ) m
        union all
@@ -146,7 +147,7 @@ const pageQuery = (name: string, head: string, known: string, order: string) =>
        union select e.value ->> 'entityType',
            coalesce(e.value #>> '{entity,uid}', e.value #>> '{entity,guid}')
          from shown s cross join lateral jsonb_each(${objectIn('entities')}) e
-         where s.category = 'action'
+         where s.category in ('action', 'call')
      )
      select 'head' as part, h.no as id, json_build_array(h.kind, h.one, h.other, h.scope, h.banned,
          ${known}, not :checkViewer or exists (select from users where app_no = :appNo

@@ -22,10 +22,11 @@ export async function printedPage(
 ): Promise<string> {
   const { no: appNo, cell } = actor.app
   const { limit, hideQuotedMessages: hideQuoted = false, withTags = false } = query
+  const { hideReplies = false } = query
   const down = query.affix === 'prepend'
   const found = await QUERIES[kind][down ? 'prepend' : 'append'].many(cell.db, {
     ...{ appNo, id, viewer: actor.uid ?? null, checkViewer: actor.kind === 'appOnBehalf' },
-    ...{ ...rangeOf(query), limit: limit + 1, hideQuoted },
+    ...{ ...rangeOf(query), limit: limit + 1, hideQuoted, hideReplies },
     moderates: isModerator(actor),
   })
   const { head, rows, referred, entities } = toParts(found)

@@ -156,6 +156,26 @@ suite('sendMessage as a form', () => {
     assert.deepEqual(await filesOf(app), [])
   })
 
+  test('refuses a body that is no form, or ends too early', async () => {
+    const app = await newApp()
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const start = '--x\r\ncontent-disposition: form-data; name="message"\r\n\r\n'
+    for (const body of ['{}', '--x', start, `${start}{}`]) {
+      const url = `http://127.0.0.1:${server.service.apiPort}/v3/messages`
+      const credentials = { appId: app.id, apikey: app.apiKey }
+      const answer = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { ...headers, ...credentials },
+      })
+      assert.deepEqual(
+        [answer.status, (await answer.text()).includes('ERR_BAD_REQUEST')],
+        [400, true],
+        body,
+      )
+    }
+  })
+
   test('leaves nothing behind when the connection is cut', async () => {
     const app = await newApp()
     const socket = connect(server.service.apiPort ?? 0, '127.0.0.1')

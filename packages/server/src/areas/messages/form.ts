@@ -69,12 +69,15 @@ async function readParts(request: FastifyRequest, path: string) {
       } else part.file.resume()
     }
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    if (code === undefined || !/^FST_|^ERR_STREAM_PREMATURE_CLOSE$/.test(code)) throw error
-    throw badRequest({ body: [`the form is not valid: ${message}`] })
+    if (!isFaultOfForm(error as Error)) throw error
+    throw badRequest({ body: [`the form is not valid: ${(error as Error).message}`] })
   }
   return { text, file, sha256: sha256.digest('hex') }
 }
+
+/** The parser's own errors, such as that of a form without an end, have no code. */
+const isFaultOfForm = ({ name, code = '' }: Error & { code?: string }) =>
+  code === '' ? name === 'Error' : /^FST_|^ERR_STREAM_PREMATURE_CLOSE$/.test(code)
 
 async function writePart(
   { file, filename, mimetype }: MultipartFile,

@@ -19,7 +19,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { describeFiles, fileIdsIn } from '../files/attach.actions.ts'
-import { type Content, type Json, readContent } from './content.ts'
+import { type Content, isObject, type Json, readContent, withoutOurs } from './content.ts'
 import { countDisapproved, refuseRepeated } from './disapproved.ts'
 import type { SendParams } from './queries.ts'
 import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
@@ -30,7 +30,7 @@ interface Target {
   id: string
 }
 
-export { readContent }
+export { isObject, readContent, withoutOurs }
 
 /** A message before it is sent. */
 interface Draft extends Content {

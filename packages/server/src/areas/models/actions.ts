@@ -1,5 +1,6 @@
 import type { EventType } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import type { ProviderKind } from '../../core/models/chat.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -30,7 +31,10 @@ const PROVIDERS_PER_APP = 25
 
 /** The record in answers. */
 export const toModelProvider = (row: ProviderRow): ModelProvider => ({
-  ...{ id: row.provider_id, name: row.name, url: row.url, hasKey: row.key_sealed !== null },
+  ...{ id: row.provider_id, name: row.name, kind: row.kind as ProviderKind, url: row.url },
+  ...(row.input_price !== null && { inputPrice: row.input_price }),
+  ...(row.output_price !== null && { outputPrice: row.output_price }),
+  hasKey: row.key_sealed !== null,
   ...{ createdAt: seconds(row.created_at), updatedAt: seconds(row.updated_at) },
 })
 
@@ -43,9 +47,11 @@ export async function getProviderRow(db: Executor, appNo: number, id: string) {
 export async function createModelProvider(
   deps: Deps,
   actor: Actor,
-  { id, name, url, key }: NewModelProvider,
+  provider: NewModelProvider,
 ): Promise<ModelProvider> {
   const appNo = actor.app.no
+  const { id, name, kind = 'openai', url, key } = provider
+  const { inputPrice = null, outputPrice = null } = provider
   await checkTarget(deps, url)
   return write(deps, actor, async (tx) => {
     await lockProviders.run(tx, { appNo })
@@ -54,7 +60,8 @@ export async function createModelProvider(
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: PROVIDERS_PER_APP, what: 'providers' })
     }
     const keySealed = sealed(deps, appNo, id, key)
-    const row = await insertProvider.maybeOne(tx, { appNo, id, name, url, keySealed })
+    const fields = { name, kind, url, keySealed, inputPrice, outputPrice }
+    const row = await insertProvider.maybeOne(tx, { appNo, id, ...fields })
     if (!row) throw badRequest({ id: [`there is already a provider "${id}"`] })
     return announceProvider(tx, appNo, 'model.provider.created', row)
   })
@@ -73,11 +80,13 @@ export async function updateModelProvider(
     const before = await getProviderRow(tx, appNo, id)
     if (isEmpty(changes)) return toModelProvider(before)
     const { name = before.name, url = before.url, key } = changes
+    const { inputPrice = before.input_price, outputPrice = before.output_price } = changes
     // Whoever changes the URL would otherwise learn the key.
     const moved = url !== before.url && key === undefined
     const kept = moved ? null : before.key_sealed
     const keySealed = key === undefined ? kept : sealed(deps, appNo, id, key)
-    const row = await updateProvider.one(tx, { appNo, id, name, url, keySealed })
+    const fields = { name, url, keySealed, inputPrice, outputPrice }
+    const row = await updateProvider.one(tx, { appNo, id, ...fields })
     return announceProvider(tx, appNo, 'model.provider.updated', row)
   })
 }

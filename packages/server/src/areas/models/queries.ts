@@ -4,8 +4,16 @@ import { query } from '../../platform/db/query.ts'
 export type ProviderRow = Omit<CellRows['model_providers'], 'app_no'>
 
 type OneProvider = { appNo: number; id: string }
+type Values = {
+  name: string
+  url: string
+  keySealed: Buffer | null
+  inputPrice: number | null
+  outputPrice: number | null
+}
 
-const COLUMNS = 'provider_id, name, url, key_sealed, created_at, updated_at'
+const COLUMNS = `provider_id, name, kind, url, key_sealed, input_price, output_price, created_at,
+  updated_at`
 
 /** Serialises the changes of an app's providers and of the settings that refer to them. */
 export const lockProviders = query<{ appNo: number }>(
@@ -25,23 +33,19 @@ export const findProvider = query<OneProvider, ProviderRow>(
 )
 
 /** No row if the id is taken. */
-export const insertProvider = query<
-  OneProvider & { name: string; url: string; keySealed: Buffer | null },
-  ProviderRow
->(
+export const insertProvider = query<OneProvider & { kind: string } & Values, ProviderRow>(
   'models.insertProvider',
-  `insert into model_providers (app_no, provider_id, name, url, key_sealed)
-   values (:appNo, :id, :name, :url, :keySealed)
+  `insert into model_providers
+     (app_no, provider_id, name, kind, url, key_sealed, input_price, output_price)
+   values (:appNo, :id, :name, :kind, :url, :keySealed, :inputPrice, :outputPrice)
    on conflict do nothing
    returning ${COLUMNS}`,
 )
 
-export const updateProvider = query<
-  OneProvider & { name: string; url: string; keySealed: Buffer | null },
-  ProviderRow
->(
+export const updateProvider = query<OneProvider & Values, ProviderRow>(
   'models.updateProvider',
-  `update model_providers set name = :name, url = :url, key_sealed = :keySealed, updated_at = now()
+  `update model_providers set name = :name, url = :url, key_sealed = :keySealed,
+     input_price = :inputPrice, output_price = :outputPrice, updated_at = now()
    where app_no = :appNo and provider_id = :id
    returning ${COLUMNS}`,
 )
@@ -51,9 +55,13 @@ export const removeProvider = query<OneProvider, ProviderRow>(
   `delete from model_providers where app_no = :appNo and provider_id = :id returning ${COLUMNS}`,
 )
 
-/** Whether the checks of messages use it. */
+/** Whether checks of messages or agents use it. An app has at most 100 agents. */
 export const findUse = query<OneProvider, { use: string }>(
   'models.findUse',
   `select m.key as use from check_settings s, jsonb_each(s.models) m
-   where s.app_no = :appNo and m.value ->> 'providerId' = :id limit 1`,
+   where s.app_no = :appNo and m.value ->> 'providerId' = :id
+   union all
+   select 'the agent ' || name from agents
+   where app_no = :appNo and deleted_at is null and definition ->> 'providerId' = :id
+   limit 1`,
 )

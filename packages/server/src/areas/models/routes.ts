@@ -37,7 +37,7 @@ export const modelRoutes =
           operationId: 'createModelProvider',
           tags,
           summary: 'Add a provider of models',
-          description: 'Any service with an interface like that of OpenAI.',
+          description: 'Any service with an interface like that of OpenAI or Anthropic.',
           body: NewModelProvider,
           response: { 200: Data(ModelProvider) },
         },

@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox'
+import { PROVIDER_KINDS } from '../../core/models/chat.ts'
 import { Id, Name, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+
+const Kind = Type.Enum([...PROVIDER_KINDS], {
+  description:
+    'Whose interface the provider has. `openai`: also most other services and model servers. Only agents can use `anthropic`.',
+})
+const Price = (description: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 1_000_000,
+    description: `${description} In the currency of your choice, the same for all providers.`,
+  })
 
 const fields = {
   name: Name(100, 'Display name.'),
@@ -12,15 +24,20 @@ const fields = {
     minLength: 1,
     maxLength: 500,
     pattern: '^[\\x21-\\x7e]*$',
-    description: 'API key, sent as a bearer token. It is never returned.',
+    description: 'API key. It is never returned.',
   }),
+  inputPrice: Price('Price of a million tokens that the model reads.'),
+  outputPrice: Price('Price of a million tokens that the model writes.'),
 }
 
 export const ModelProvider = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
+    kind: Kind,
     url: Type.String(),
+    inputPrice: Type.Optional(fields.inputPrice),
+    outputPrice: Type.Optional(fields.outputPrice),
     hasKey: Type.Boolean({ description: 'Whether a key is stored.' }),
     createdAt: Timestamp('Time of creation, in Unix seconds.'),
     updatedAt: Timestamp('Time of the last change, in Unix seconds.'),
@@ -33,15 +50,24 @@ export const NewModelProvider = Type.Object(
   {
     id: Id("Id of your choice. Converted to lower case; it can't be changed later."),
     name: fields.name,
+    kind: Type.Optional(Type.Enum([...PROVIDER_KINDS], { ...Kind, default: 'openai' })),
     url: fields.url,
     key: Type.Optional(fields.key),
+    inputPrice: Type.Optional(fields.inputPrice),
+    outputPrice: Type.Optional(fields.outputPrice),
   },
   { 'x-component': 'NewModelProvider' },
 )
 export type NewModelProvider = Static<typeof NewModelProvider>
 
 export const ModelProviderChanges = Type.Partial(
-  Type.Object({ name: fields.name, url: fields.url, key: Nullable(fields.key) }),
+  Type.Object({
+    name: fields.name,
+    url: fields.url,
+    key: Nullable(fields.key),
+    inputPrice: Nullable(fields.inputPrice),
+    outputPrice: Nullable(fields.outputPrice),
+  }),
 )
 export type ModelProviderChanges = Static<typeof ModelProviderChanges>
 

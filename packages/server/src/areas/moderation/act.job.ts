@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { Actor } from '../../core/actor.ts'
 import { type Deps, defineJob } from '../../deps.ts'
+import { appActor } from '../../gate/app-actor.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { ApiError } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { dropMember } from '../groups/members.actions.ts'
 import { addBlocks } from '../relations/blocks.actions.ts'
 import { deactivate } from '../users/actions.ts'
-import { appActor } from './app-actor.ts'
 import { addSanction } from './sanctions.actions.ts'
 
 const Until = Type.Optional(Type.Integer())

@@ -92,7 +92,8 @@ async function modelsOf(
     const chosen = changes[use]
     if (chosen === null) delete after[use]
     else if (chosen) {
-      await getProviderRow(tx, appNo, chosen.providerId)
+      const { kind } = await getProviderRow(tx, appNo, chosen.providerId)
+      if (kind !== 'openai') throw badRequest({ [use]: ['needs a provider of the kind openai'] })
       after[use] = chosen
     }
   }

@@ -25,10 +25,10 @@ const hold = (app: TestApp, verdict: Verdict = PENDING, more: object = {}) =>
 
 const pathTo = (other: string) => `/v3/${other === 'g' ? 'groups' : 'users'}/${other}`
 
-async function history(app: TestApp, uid: string | undefined, other: string): Promise<string[]> {
-  const { body } = await app.as(uid).call('GET', `${pathTo(other)}/messages?limit=100`)
+async function history(app: TestApp, uid: string | undefined, other: string, filter = '') {
+  const { body } = await app.as(uid).call('GET', `${pathTo(other)}/messages?limit=100${filter}`)
   const texts = body.data.filter(({ category }: { category: string }) => category === 'message')
-  return texts.map(({ id }: { id: string }) => id)
+  return texts.map(({ id }: { id: string }): string => id)
 }
 
 async function view(app: TestApp, uid: string, other: string) {
@@ -60,6 +60,7 @@ suite('a held message', () => {
         assert.equal(told, status)
         const last = (await app.as('b').sendText(other === 'g' ? 'g' : 'a', 'x', more)).id
         assert.deepEqual(await history(app, 'a', other), [first, id, last])
+        assert.deepEqual(await history(app, 'a', other, '&hideReplies=true'), [first, id, last])
         assert.deepEqual(await history(app, 'b', other === 'g' ? 'g' : 'a'), [first, last])
         if (other === 'g') assert.deepEqual(await history(app, undefined, 'g'), [first, id, last])
         for (const uid of ['a', undefined]) {

@@ -166,7 +166,8 @@ suite('createModelProvider', () => {
     const { modelProviders } = app.client
     const { createdAt: _c, updatedAt: _u, ...provider } = await modelProviders.get('house')
     const url = `${models.url}/v1/`
-    assert.deepEqual(provider, { id: 'house', name: 'House', url, hasKey: true })
+    const kind = 'openai'
+    assert.deepEqual(provider, { id: 'house', name: 'House', kind, url, hasKey: true })
     const again = { id: 'house', name: 'Again', url }
     await refused(modelProviders.create(again), 'ERR_BAD_REQUEST')
     await refused(modelProviders.create({ ...again, id: 'x', url: 'file:///' }), 'ERR_BAD_REQUEST')
@@ -195,6 +196,10 @@ suite('deleteModelProvider', () => {
     await refused(modelProviders.get('house'), 'ERR_MODEL_PROVIDER_NOT_FOUND')
     const gone = { classifier: { providerId: 'house', model: 'x' } }
     await refused(moderationChecks.updateSettings(gone), 'ERR_MODEL_PROVIDER_NOT_FOUND')
+    const { url } = models
+    await modelProviders.create({ id: 'house', name: 'House', kind: 'anthropic', url })
+    // Only agents can use it.
+    await refused(moderationChecks.updateSettings(gone), 'ERR_BAD_REQUEST')
   })
 })
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { defineJob } from '../../deps.ts'
+import { appActor } from '../../gate/app-actor.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
-import { appActor } from './app-actor.ts'
 import { endSanction } from './sanctions.end.ts'
 import { findEnding } from './sanctions.queries.ts'
 

@@ -7,16 +7,19 @@ import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, type Details, fail } from '../../platform/http/fail.ts'
 import { privateKeyOf } from '../../platform/push/jwt.ts'
+import { newVapidKey, vapidPublicKeyOf } from '../../platform/push/vapid.ts'
 import {
   clearDefault,
+  findDefault,
   findProvider,
   listProviders,
   makeDefault,
   type ProviderRow,
   removeProvider,
+  startNotifier,
   storeProvider,
 } from './providers.queries.ts'
-import { NewFcmProvider } from './providers.schema.ts'
+import { NewFcmProvider, NewWebPushProvider, type WebPushKey } from './providers.schema.ts'
 import { masked } from './secrets.ts'
 import { lockNotifications } from './settings.queries.ts'
 
@@ -33,12 +36,18 @@ export type Fields = Record<string, unknown>
 /** A kind of provider: where it sends, which of its fields is secret, and what must be true of its fields. */
 export interface ProviderKind {
   channel: 'push' | 'email' | 'sms'
-  kind: 'fcm' | 'apns' | 'custom' | 'sendgrid' | 'twilio'
+  kind: 'fcm' | 'apns' | 'web_push' | 'custom' | 'sendgrid' | 'smtp' | 'twilio'
   /** The object that has the secret field, if it isn't the body itself. */
   inside?: string
   secret: string
+  /** A second secret field. */
+  otherSecret?: string
   /** Says which fields are stored: files of service accounts have more. */
   schema?: TSchema
+  /** The secret of a provider that is added without one. It never changes. */
+  newSecret?(): string
+  /** Fields that follow from the secret. */
+  derived?(secret: string): Fields
   faults(fields: Fields): Details
 }
 
@@ -56,6 +65,24 @@ const custom = (channel: ProviderKind['channel']): ProviderKind => ({
   ...{ channel, kind: 'custom', secret: 'basicAuthPassword', faults: customFaults },
 })
 
+const replyFaults: ProviderKind['faults'] = ({ allowEmailReplies, senderEmailForReplies }) =>
+  allowEmailReplies && !senderEmailForReplies
+    ? { senderEmailForReplies: ['senderEmailForReplies is required with allowEmailReplies'] }
+    : {}
+
+const smtpFaults: ProviderKind['faults'] = (fields) => {
+  const faults: Details = { ...replyFaults(fields) }
+  if (fields.smtpUsername && !fields.smtpPassword)
+    faults.smtpPassword = ['smtpPassword is required with smtpUsername']
+  const dkim = ['dkimDomain', 'dkimSelector', 'dkimPrivateKey']
+  const missing = dkim.filter((name) => !fields[name])
+  if (missing.length < dkim.length)
+    for (const name of missing) faults[name] = [`${name} is required to sign with DKIM`]
+  if (fields.dkimPrivateKey && !privateKeyOf(text(fields.dkimPrivateKey), 'RSA'))
+    faults.dkimPrivateKey = ['dkimPrivateKey must be an RSA key as PEM']
+  return faults
+}
+
 export const kinds = {
   fcm: {
     ...{ channel: 'push', kind: 'fcm', inside: 'serviceAccountCreds', secret: 'private_key' },
@@ -72,50 +99,86 @@ export const kinds = {
         ? {}
         : { p8Key: ['p8Key must be a key of the curve P-256 as PEM'] },
   },
+  webPush: {
+    ...{ channel: 'push', kind: 'web_push', secret: 'privateKey', schema: NewWebPushProvider },
+    newSecret: newVapidKey,
+    derived: (key) => ({ publicKey: vapidPublicKeyOf(key) }),
+    faults: ({ publicKey }) =>
+      publicKey
+        ? {}
+        : { privateKey: ['privateKey must be a key of the curve P-256, 32 bytes as base64url'] },
+  },
   customPush: custom('push'),
   customSms: custom('sms'),
   customEmail: custom('email'),
   twilio: { channel: 'sms', kind: 'twilio', secret: 'twilioAuthToken', faults: () => ({}) },
   sendgrid: {
     ...{ channel: 'email', kind: 'sendgrid', secret: 'sendGridApiKey' },
-    faults: ({ allowEmailReplies, senderEmailForReplies }) =>
-      allowEmailReplies && !senderEmailForReplies
-        ? { senderEmailForReplies: ['senderEmailForReplies is required with allowEmailReplies'] }
-        : {},
+    faults: replyFaults,
+  },
+  smtp: {
+    ...{ channel: 'email', kind: 'smtp', secret: 'smtpPassword', otherSecret: 'dkimPrivateKey' },
+    faults: smtpFaults,
   },
 } as const satisfies Record<string, ProviderKind>
 
 const placeOf = (appNo: number, { channel, kind }: ProviderKind, id: string) =>
   ['notification_providers.secret', appNo, channel, kind, id] as const
 
-/** The fields without the secret, and the secret. */
-function split({ inside, secret }: ProviderKind, fields: Fields): [Fields, secret: string] {
-  const holder = (inside ? fields[inside] : fields) as Fields
-  const { [secret]: value, ...rest } = holder
-  return [inside ? { ...fields, [inside]: rest } : rest, text(value)]
+const secretsOf = ({ secret, otherSecret }: ProviderKind) =>
+  otherSecret === undefined ? [secret] : [secret, otherSecret]
+
+/** The fields without the secrets, and the secrets in their order. */
+function split(kind: ProviderKind, fields: Fields): [Fields, secrets: string[]] {
+  const { inside } = kind
+  const rest = { ...((inside ? fields[inside] : fields) as Fields) }
+  const secrets = secretsOf(kind).map((name) => {
+    const value = text(rest[name])
+    delete rest[name]
+    return value
+  })
+  return [inside ? { ...fields, [inside]: rest } : rest, secrets]
 }
 
-function join({ inside, secret }: ProviderKind, details: Fields, value: string): Fields {
-  const holder = { ...((inside ? details[inside] : details) as Fields), [secret]: value }
+function join(kind: ProviderKind, details: Fields, secrets: string[]): Fields {
+  const { inside } = kind
+  const holder = { ...((inside ? details[inside] : details) as Fields) }
+  for (const [n, name] of secretsOf(kind).entries()) {
+    // A second one is optional.
+    if (n === 0 || secrets[n]) holder[name] = secrets[n]
+  }
   return inside ? { ...details, [inside]: holder } : holder
 }
 
-/** A provider with its secret, for those who call it. */
+/** What is sealed: the secret itself, or a list if there are two. */
+const toSealed = (secrets: string[]) =>
+  secrets.length === 1 ? (secrets[0] ?? '') : JSON.stringify(secrets)
+const fromSealed = ({ otherSecret }: ProviderKind, value: string): string[] =>
+  otherSecret === undefined ? [value] : JSON.parse(value)
+
+/** A provider with its secrets, for those who call it. */
 export function openProvider(
   { secrets }: Pick<Deps, 'secrets'>,
   appNo: number,
   kind: ProviderKind,
   { provider_id: id, details, secret_sealed }: ProviderRow,
 ): Fields {
-  return join(kind, details, secrets.open([...placeOf(appNo, kind, id)], secret_sealed))
+  const value = secrets.open([...placeOf(appNo, kind, id)], secret_sealed)
+  return join(kind, details, fromSealed(kind, value))
 }
 
-/** What answers show: the same with a masked secret. */
+/** What answers show: the same with masked secrets. */
 function shown(deps: Deps, appNo: number, kind: ProviderKind, row: ProviderRow): Fields {
   const open = openProvider(deps, appNo, kind, row)
-  const [details, secret] = split(kind, open)
-  return join(kind, details, secret && masked(secret))
+  const [details, secrets] = split(kind, open)
+  return join(
+    kind,
+    details,
+    secrets.map((secret) => secret && masked(secret)),
+  )
 }
+
+const isSeveral = ({ kind }: ProviderKind) => ['fcm', 'apns', 'web_push'].includes(kind)
 
 /** All providers of a kind that has several, or the one of a kind that has one. */
 export async function readProviders(
@@ -124,7 +187,7 @@ export async function readProviders(
   appNo: number,
   kind: ProviderKind,
 ): Promise<Fields[]> {
-  const several = kind.kind === 'fcm' || kind.kind === 'apns'
+  const several = isSeveral(kind)
   const rows = await listProviders.many(db, { appNo, channel: kind.channel, kind: kind.kind })
   return rows.map((row) => ({
     ...shown(deps, appNo, kind, row),
@@ -141,6 +204,14 @@ export async function readProvider(
   const [one] = await readProviders(db, deps, appNo, kind)
   if (!one) throw fail('ERR_PROVIDER_NOT_FOUND', { id: kind.kind })
   return one
+}
+
+/** The key that browsers subscribe with now. */
+export async function getWebPushKey(db: Executor, appNo: number): Promise<WebPushKey> {
+  const { channel, kind } = kinds.webPush
+  const row = await findDefault.maybeOne(db, { appNo, channel, kind })
+  if (!row) throw fail('ERR_PROVIDER_NOT_FOUND', { id: kind })
+  return { providerId: row.provider_id, publicKey: text(row.details.publicKey) }
 }
 
 interface Stored {
@@ -162,23 +233,37 @@ async function store(
   const { providerId: _id, isEnabled = before?.enabled ?? true, ...rest } = known
   const old = before && openProvider(deps, appNo, kind, before)
   const fields = id === '' && old ? { ...old, ...rest } : rest
-  const [, oldSecret] = old ? split(kind, old) : [{}, '']
-  const [details, newSecret] = split(kind, fields)
-  const secret = oldSecret !== '' && newSecret === masked(oldSecret) ? oldSecret : newSecret
-  const faults = kind.faults(join(kind, details, secret))
+  const [, oldSecrets] = old ? split(kind, old) : [{}, []]
+  const [plain, newSecrets] = split(kind, fields)
+  const secrets = newSecrets.map((given, n) => secretOf(kind, oldSecrets[n] ?? '', given))
+  const details = { ...plain, ...kind.derived?.(secrets[0] ?? '') }
+  const faults = kind.faults(join(kind, details, secrets))
   if (Object.keys(faults).length > 0) throw badRequest(faults)
+  await startNotifier.run(tx, { appNo })
   await storeProvider.run(tx, {
     ...{ appNo, channel: kind.channel, kind: kind.kind, id, isDefault },
     enabled: isEnabled === true,
     details: id === '' ? details : { providerId: id, ...details },
-    secretSealed: deps.secrets.seal([...placeOf(appNo, kind, id)], secret),
+    secretSealed: deps.secrets.seal([...placeOf(appNo, kind, id)], toSealed(secrets)),
   })
 }
 
+/** The secret of a provider that is stored: a masked one means the old one. */
+function secretOf({ secret: name, newSecret }: ProviderKind, before: string, given: string) {
+  const isSame = before !== '' && given === masked(before)
+  if (!newSecret) return isSame ? before : given
+  if (before !== '' && given !== '' && !isSame && given !== before)
+    throw badRequest({ [name]: [`${name} can't change: add another provider`] })
+  return before || given || newSecret()
+}
+
 /** Before the transaction, because it asks name servers. */
-async function checkTarget({ targets }: Deps, { webhookURL: url }: Fields): Promise<void> {
+async function checkTarget({ targets }: Deps, fields: Fields): Promise<void> {
+  const { webhookURL: url, smtpHost: host } = fields
   const fault = typeof url === 'string' ? await targets.faultOf(url) : undefined
   if (fault) throw badRequest({ webhookURL: [`webhookURL ${fault}`] })
+  const hostFault = typeof host === 'string' ? await targets.faultOf(`https://${host}`) : undefined
+  if (hostFault) throw badRequest({ smtpHost: [`smtpHost ${hostFault}`] })
 }
 
 type Named = { providerId: string }
@@ -256,7 +341,6 @@ const storer =
     const appNo = actor.app.no
     return write(deps, actor, async (tx) => {
       await lockNotifications.run(tx, { appNo })
-      await removeProvider.run(tx, { appNo, channel: kind.channel, kind: kind.kind, id: '' })
       await store({ tx, deps, appNo, kind, id: '' }, given, undefined, false)
       return readProvider(tx, deps, appNo, kind)
     })
@@ -300,6 +384,11 @@ export const updateApnsProvider = replacer(kinds.apns)
 export const deleteApnsProvider = remover(kinds.apns)
 export const setDefaultApnsProvider = defaulter(kinds.apns)
 
+export const createWebPushProvider = adder(kinds.webPush)
+export const updateWebPushProvider = replacer(kinds.webPush)
+export const deleteWebPushProvider = remover(kinds.webPush)
+export const setDefaultWebPushProvider = defaulter(kinds.webPush)
+
 export const createCustomPushProvider = storer(kinds.customPush)
 export const updateCustomPushProvider = changer(kinds.customPush)
 export const deleteCustomPushProvider = dropper(kinds.customPush)
@@ -315,6 +404,10 @@ export const deleteCustomSmsProvider = dropper(kinds.customSms)
 export const createSendgridProvider = storer(kinds.sendgrid)
 export const updateSendgridProvider = changer(kinds.sendgrid)
 export const deleteSendgridProvider = dropper(kinds.sendgrid)
+
+export const createSmtpProvider = storer(kinds.smtp)
+export const updateSmtpProvider = changer(kinds.smtp)
+export const deleteSmtpProvider = dropper(kinds.smtp)
 
 export const createCustomEmailProvider = storer(kinds.customEmail)
 export const updateCustomEmailProvider = changer(kinds.customEmail)

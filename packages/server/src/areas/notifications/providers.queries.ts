@@ -24,6 +24,12 @@ export const findProvider = query<OneProvider, ProviderRow>(
    where app_no = :appNo and channel = :channel and kind = :kind and provider_id = :id`,
 )
 
+export const findDefault = query<OfKind, ProviderRow>(
+  'providers.findDefault',
+  `select ${COLUMNS} from notification_providers
+   where app_no = :appNo and channel = :channel and kind = :kind and is_default`,
+)
+
 export const storeProvider = query<
   OneProvider & {
     isDefault: boolean
@@ -38,6 +44,16 @@ export const storeProvider = query<
    values (:appNo, :channel, :kind, :id, :isDefault, :enabled, :details::jsonb, :secretSealed)
    on conflict (app_no, channel, kind, provider_id) do update set enabled = excluded.enabled,
      details = excluded.details, secret_sealed = excluded.secret_sealed, updated_at = now()`,
+)
+
+/** Users are notified of what happens from now on. Nothing changes for an app that has a provider already. */
+export const startNotifier = query<{ appNo: number }>(
+  'providers.startNotifier',
+  `insert into notifier_progress (app_no, position)
+   select :appNo::int, coalesce((select position from positions where app_no = :appNo), 0)
+   on conflict (app_no) do update set position = excluded.position
+   where not exists (
+     select from notification_providers p where p.app_no = :appNo and p.enabled)`,
 )
 
 export const removeProvider = query<OneProvider>(

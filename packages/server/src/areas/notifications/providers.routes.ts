@@ -2,7 +2,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
+import { Limiter } from '../../platform/cache/limiter.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { mailUrl } from './mail/content.ts'
+import { signLink } from './mail/tokens.ts'
+import {
+  testApnsProvider,
+  testCustomPushProvider,
+  testFcmProvider,
+  testWebPushProvider,
+} from './provider-tests.actions.ts'
+import { NewTest, TestOutcomes } from './provider-tests.schema.ts'
 import {
   createApnsProvider,
   createCustomEmailProvider,
@@ -10,27 +20,35 @@ import {
   createCustomSmsProvider,
   createFcmProvider,
   createSendgridProvider,
+  createSmtpProvider,
   createTwilioProvider,
+  createWebPushProvider,
   deleteApnsProvider,
   deleteCustomEmailProvider,
   deleteCustomPushProvider,
   deleteCustomSmsProvider,
   deleteFcmProvider,
   deleteSendgridProvider,
+  deleteSmtpProvider,
   deleteTwilioProvider,
+  deleteWebPushProvider,
   type Fields,
   kinds,
+  type ProviderKind,
   readProvider,
   readProviders,
   setDefaultApnsProvider,
   setDefaultFcmProvider,
+  setDefaultWebPushProvider,
   updateApnsProvider,
   updateCustomEmailProvider,
   updateCustomPushProvider,
   updateCustomSmsProvider,
   updateFcmProvider,
   updateSendgridProvider,
+  updateSmtpProvider,
   updateTwilioProvider,
+  updateWebPushProvider,
 } from './providers.actions.ts'
 import {
   ApnsProviders,
@@ -47,12 +65,17 @@ import {
   NewCustomSms,
   NewFcmProvider,
   NewSendgrid,
+  NewSmtp,
   NewTwilio,
+  NewWebPushProvider,
   ProviderParams,
   SendgridChanges,
   SendgridProvider,
+  SmtpChanges,
+  SmtpProvider,
   TwilioChanges,
   TwilioProvider,
+  WebPushProviders,
 } from './providers.schema.ts'
 
 const access: Access = {
@@ -69,12 +92,22 @@ const several = [
     ...{ kind: kinds.fcm, body: NewFcmProvider, shown: FcmProviders, showsCreated: false },
     ...{ create: createFcmProvider, update: updateFcmProvider },
     ...{ remove: deleteFcmProvider, setDefault: setDefaultFcmProvider },
+    test: testFcmProvider,
   },
   {
     ...{ name: 'Apns', title: 'APNs provider', path: '/notifications/push/v1/providers/apns' },
     ...{ kind: kinds.apns, body: NewApnsProvider, shown: ApnsProviders, showsCreated: true },
     ...{ create: createApnsProvider, update: updateApnsProvider },
     ...{ remove: deleteApnsProvider, setDefault: setDefaultApnsProvider },
+    test: testApnsProvider,
+  },
+  {
+    ...{ name: 'WebPush', title: 'Web Push provider' },
+    ...{ path: '/notifications/push/v1/providers/web_push', kind: kinds.webPush },
+    ...{ body: NewWebPushProvider, shown: WebPushProviders, showsCreated: true },
+    ...{ create: createWebPushProvider, update: updateWebPushProvider },
+    ...{ remove: deleteWebPushProvider, setDefault: setDefaultWebPushProvider },
+    test: testWebPushProvider,
   },
 ]
 
@@ -109,6 +142,13 @@ const single = [
     remove: deleteSendgridProvider,
   },
   {
+    ...{ name: 'Smtp', title: 'SMTP provider', tag: 'email_providers' },
+    ...{ path: '/notifications/email/v1/providers/smtp', kind: kinds.smtp },
+    ...{ body: NewSmtp, changes: SmtpChanges, shown: SmtpProvider },
+    ...{ create: createSmtpProvider, update: updateSmtpProvider },
+    remove: deleteSmtpProvider,
+  },
+  {
     ...{ name: 'CustomEmail', title: 'custom email provider', tag: 'email_providers' },
     ...{ path: '/notifications/email/v1/providers/custom', kind: kinds.customEmail },
     ...{ body: NewCustomEmail, changes: CustomEmailChanges, shown: CustomEmailProvider },
@@ -116,6 +156,23 @@ const single = [
     remove: deleteCustomEmailProvider,
   },
 ]
+
+/** What all operations that send a test have in common. They wait for a provider, so they hold no slot of the cell. */
+const testing = (title: string) => ({
+  config: {
+    ...access,
+    queued: true,
+    errors: ['ERR_PROVIDER_NOT_FOUND', 'ERR_UID_NOT_FOUND'] as const,
+  },
+  schema: {
+    tags: ['push_providers'],
+    summary: `Send a test notification through ${title}`,
+    description:
+      'Sent at once, past all preferences, to up to ten devices of a user. An app may send 20 tests per minute.',
+    body: NewTest,
+    response: { 200: Data(TestOutcomes) },
+  },
+})
 
 const NOT_FOUND = { ...access, errors: ['ERR_PROVIDER_NOT_FOUND'] as const }
 
@@ -128,11 +185,24 @@ const Shown = (path: string, record: TSchema) =>
 const show = (path: string, fields: Fields) =>
   isListed(path) ? { pushProviders: [fields] } : fields
 
+/** Where SendGrid delivers answers to emails, and what became of emails. */
+const withWebhooks = (deps: Deps, appId: string, kind: ProviderKind, fields: Fields): Fields =>
+  kind.kind === 'sendgrid' && fields.allowEmailReplies === true
+    ? {
+        ...fields,
+        repliesWebhook: mailUrl(deps, `inbound/${signLink(deps.secrets, 'inbound', [appId])}`),
+        eventsWebhook: mailUrl(deps, `events/${signLink(deps.secrets, 'events', [appId])}`),
+      }
+    : fields
+
 export const providerRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const limiter = new Limiter(deps.cache)
+
     for (const { name, title, path, kind, body, shown, showsCreated, ...actions } of several) {
       const tags = ['push_providers']
+      const article = /^[AF]/.test(title) ? 'an' : 'a'
 
       app.get(
         path,
@@ -160,7 +230,7 @@ export const providerRoutes =
           schema: {
             operationId: `create${name}Provider`,
             tags,
-            summary: `Add an ${title}`,
+            summary: `Add ${article} ${title}`,
             description: 'The first one becomes the default.',
             body: body as TSchema,
             response: { 200: showsCreated ? Data(shown as TSchema) : Acknowledged },
@@ -196,7 +266,7 @@ export const providerRoutes =
           schema: {
             operationId: `delete${name}Provider`,
             tags,
-            summary: `Delete an ${title}`,
+            summary: `Delete ${article} ${title}`,
             description: 'The default one can be deleted only as the last one.',
             params: ProviderParams,
             response: { 200: Acknowledged },
@@ -214,7 +284,7 @@ export const providerRoutes =
           schema: {
             operationId: `setDefault${name}Provider`,
             tags,
-            summary: `Make an ${title} the default`,
+            summary: `Make ${article} ${title} the default`,
             params: ProviderParams,
             response: { 200: Acknowledged },
           },
@@ -223,7 +293,28 @@ export const providerRoutes =
           data: await actions.setDefault(deps, actor, params.providerId),
         }),
       )
+
+      const { config, schema } = testing(`${article} ${title}`)
+      app.post(
+        `${path}/test/:providerId`,
+        {
+          config,
+          schema: { operationId: `test${name}Provider`, ...schema, params: ProviderParams },
+        },
+        async ({ actor, params, body: given }) => ({
+          data: await actions.test(deps, actor, { limiter, ...params }, given),
+        }),
+      )
     }
+
+    const { config, schema } = testing('the custom push provider')
+    app.post(
+      '/notifications/push/v1/providers/custom/test',
+      { config, schema: { operationId: 'testCustomPushProvider', ...schema } },
+      async ({ actor, body }) => ({
+        data: await testCustomPushProvider(deps, actor, { limiter }, body),
+      }),
+    )
 
     for (const { name, title, tag, path, kind, body, changes, shown, ...actions } of single) {
       const tags = [tag]
@@ -241,7 +332,10 @@ export const providerRoutes =
           },
         },
         async ({ actor: { app: own } }) => ({
-          data: show(path, await readProvider(own.cell.db, deps, own.no, kind)),
+          data: show(
+            path,
+            withWebhooks(deps, own.id, kind, await readProvider(own.cell.db, deps, own.no, kind)),
+          ),
         }),
       )
 
@@ -259,7 +353,15 @@ export const providerRoutes =
           },
         },
         async ({ actor, body: given }) => ({
-          data: show(path, await actions.create(deps, actor, given as Fields)),
+          data: show(
+            path,
+            withWebhooks(
+              deps,
+              actor.app.id,
+              kind,
+              await actions.create(deps, actor, given as Fields),
+            ),
+          ),
         }),
       )
 
@@ -277,7 +379,15 @@ export const providerRoutes =
           },
         },
         async ({ actor, body: given }) => ({
-          data: show(path, await actions.update(deps, actor, given as Fields)),
+          data: show(
+            path,
+            withWebhooks(
+              deps,
+              actor.app.id,
+              kind,
+              await actions.update(deps, actor, given as Fields),
+            ),
+          ),
         }),
       )
 

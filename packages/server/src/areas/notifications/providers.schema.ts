@@ -71,6 +71,28 @@ const apns = {
 export const NewApnsProvider = Type.Object(apns)
 export type NewApnsProvider = Static<typeof NewApnsProvider>
 
+const webPush = {
+  providerId,
+  subject: Type.String({
+    maxLength: 500,
+    pattern: '^(mailto:[^\\s@]+@[^\\s@]+|https://\\S+)$',
+    description: 'How push services reach you: `mailto:` with an address, or an `https://` URL.',
+  }),
+}
+export const NewWebPushProvider = Type.Object({
+  ...webPush,
+  privateKey: Type.Optional(
+    Secret(
+      'VAPID private key, 32 bytes as base64url. Leave it out, and a new one is made. A provider keeps its key: browsers subscribe with it.',
+    ),
+  ),
+})
+export type NewWebPushProvider = Static<typeof NewWebPushProvider>
+
+const publicKey = Type.String({
+  description: 'VAPID public key, which browsers subscribe with (`applicationServerKey`).',
+})
+
 const isDefault = Type.Boolean({
   description: 'Whether it sends to devices whose push token names no provider.',
 })
@@ -98,6 +120,26 @@ export const ApnsProviders = Type.Object(
   },
   { additionalProperties: false },
 )
+
+export const WebPushProviders = Type.Object(
+  {
+    pushProviders: Type.Array(
+      Type.Object(
+        { ...webPush, publicKey, privateKey: Secret('VAPID private key.'), isDefault },
+        { additionalProperties: false, 'x-component': 'WebPushProvider' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** What a browser needs for a subscription. */
+export const WebPushKey = Type.Object(
+  { providerId, publicKey },
+  { additionalProperties: false, 'x-component': 'WebPushKey' },
+)
+
+export type WebPushKey = Static<typeof WebPushKey>
 
 const custom = {
   isEnabled: Type.Boolean({ description: 'Whether it is in use.' }),
@@ -133,6 +175,45 @@ const sendgrid = {
     description: 'Whether answers by email become messages.',
   }),
 }
+const { senderName, senderEmail, allowEmailReplies } = sendgrid
+const smtp = {
+  smtpHost: Type.String({
+    ...{ minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.-]*$' },
+    description: 'Host name of your mail server. It must have a public address.',
+  }),
+  smtpPort: Type.Integer({ minimum: 1, maximum: 65_535, default: 587 }),
+  smtpSecurity: Type.Enum(['starttls', 'tls'], {
+    default: 'starttls',
+    description:
+      '`tls`: encrypted from the start (usually port 465). `starttls`: encrypted before the login. Nothing is sent without TLS.',
+  }),
+  ...{ senderName, senderEmail, allowEmailReplies },
+}
+const smtpLogin = {
+  smtpUsername: Type.String({ maxLength: 200, description: 'Name for the login.' }),
+  smtpPassword: Type.String({
+    maxLength: 1_000,
+    description:
+      'Password for the login. Answers show its last four characters; if you send those back, it stays.',
+  }),
+}
+const dkim = {
+  dkimDomain: Type.String({
+    ...{ maxLength: 253, pattern: '^[A-Za-z0-9.-]*$' },
+    description: 'Domain that signs emails with DKIM.',
+  }),
+  dkimSelector: Type.String({
+    ...{ maxLength: 63, pattern: '^[A-Za-z0-9._-]*$' },
+    description: 'Where the public key is: `<selector>._domainkey.<domain>`.',
+  }),
+  dkimPrivateKey: Type.String({
+    maxLength: 8_192,
+    description:
+      'RSA key as PEM. Answers show its last four characters; if you send those back, it stays.',
+  }),
+}
+/** All optional, in requests and answers. */
+const smtpExtras = Type.Partial(Type.Object({ ...smtpLogin, ...dkim })).properties
 const senderEmailForReplies = Type.Optional(Nullable(Email))
 const isEnabled = Type.Optional(
   Type.Boolean({ description: 'Whether it is in use. Default: true.' }),
@@ -179,5 +260,27 @@ export const SendgridChanges = changes({
 export const SendgridProvider = one('SendgridProvider', {
   ...sendgrid,
   senderEmailForReplies,
+  repliesWebhook: Type.Optional(
+    Type.String({
+      description:
+        'URL for SendGrid’s inbound parse webhook, if replies are allowed. It contains a secret.',
+    }),
+  ),
+  eventsWebhook: Type.Optional(
+    Type.String({
+      description:
+        'URL for SendGrid’s event webhook: addresses that bounce or complain get nothing more. It contains a secret.',
+    }),
+  ),
+  isEnabled: custom.isEnabled,
+})
+
+export const NewSmtp = Type.Object({ ...smtp, ...smtpExtras, senderEmailForReplies, isEnabled })
+export const SmtpChanges = changes({
+  ...{ ...smtp, ...smtpLogin, ...dkim, senderEmailForReplies: Nullable(Email) },
+  isEnabled: custom.isEnabled,
+})
+export const SmtpProvider = one('SmtpProvider', {
+  ...{ ...smtp, ...smtpExtras, senderEmailForReplies },
   isEnabled: custom.isEnabled,
 })

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { newVapidKey, vapidPublicKeyOf } from '../../platform/push/vapid.ts'
 import { masked } from './secrets.ts'
 
 const server = useServer()
@@ -31,6 +32,12 @@ const twilio = {
 }
 const sendgrid = {
   ...{ sendGridApiKey: 'SG.key-1234', sendGridTemplateID: 't', sendGridUnsubscribeGroupID: '7' },
+  ...{ senderName: 'Chat', senderEmail: 'chat@example.org', allowEmailReplies: false },
+}
+
+const smtp = {
+  ...{ smtpHost: '8.8.8.8', smtpPort: 465, smtpSecurity: 'tls' as const },
+  ...{ smtpUsername: 'chat', smtpPassword: 'password-4321' },
   ...{ senderName: 'Chat', senderEmail: 'chat@example.org', allowEmailReplies: false },
 }
 
@@ -165,11 +172,60 @@ suite('createSendgridProvider, updateSendgridProvider, deleteSendgridProvider', 
     const senderEmailForReplies = 'reply@example.org'
     const made = await emailProviders.createSendgrid({ ...replies, senderEmailForReplies })
     const shown = { ...replies, senderEmailForReplies, sendGridApiKey: '****1234', isEnabled: true }
-    assert.deepEqual(made, shown)
+    const { repliesWebhook, eventsWebhook, ...stored } = made
+    assert.deepEqual(stored, shown)
+    assert.match(repliesWebhook ?? '', /\/mail\/inbound\/[\w.-]+$/)
+    assert.match(eventsWebhook ?? '', /\/mail\/events\/[\w.-]+$/)
     await refused(emailProviders.updateSendgrid({ senderEmailForReplies: null }), 'ERR_BAD_REQUEST')
-    assert.deepEqual(await emailProviders.getSendgrid(), shown)
+    assert.deepEqual(await emailProviders.getSendgrid(), made)
     await emailProviders.deleteSendgrid()
     await refused(emailProviders.getSendgrid(), 'ERR_PROVIDER_NOT_FOUND')
+  })
+})
+
+suite('createSmtpProvider, updateSmtpProvider, deleteSmtpProvider', () => {
+  test('store both secrets encrypted and show them masked', async () => {
+    const app = await server.newApp()
+    const { emailProviders } = app.client
+    const dkim = { dkimDomain: 'example.org', dkimSelector: 's1', dkimPrivateKey: RSA }
+    const made = await emailProviders.createSmtp({ ...smtp, ...dkim })
+    const shown = {
+      ...{ ...smtp, ...dkim, smtpPassword: '****4321', dkimPrivateKey: masked(RSA) },
+      isEnabled: true,
+    }
+    assert.deepEqual(made, shown)
+    const sql = 'select p::text from notification_providers p where app_no = $1'
+    const stored = JSON.stringify(await rows(app.cell.db, sql, [app.no]))
+    assert.ok(!stored.includes('PRIVATE KEY') && !stored.includes('password-4321'))
+    const changed = await emailProviders.updateSmtp({
+      ...{ smtpPassword: '****4321', dkimPrivateKey: masked(RSA), smtpPort: 587 },
+    })
+    assert.deepEqual(changed, { ...shown, smtpPort: 587 })
+    const other = await emailProviders.updateSmtp({ smtpPassword: 'password-8765' })
+    assert.deepEqual([other.smtpPassword, other.dkimPrivateKey], ['****8765', masked(RSA)])
+    assert.deepEqual(await emailProviders.getSmtp(), other)
+    await emailProviders.deleteSmtp()
+    await refused(emailProviders.getSmtp(), 'ERR_PROVIDER_NOT_FOUND')
+  })
+
+  test('need a public host, and all or nothing of a login and of DKIM', async () => {
+    const { emailProviders } = (await server.newApp()).client
+    const wrong = [
+      { smtpHost: '127.0.0.1' },
+      { smtpHost: 'localhost' },
+      { smtpHost: 'mail.internal' },
+      { smtpHost: '2130706433' },
+      { smtpPassword: '' },
+      { dkimDomain: 'example.org' },
+      { dkimDomain: 'example.org', dkimSelector: 's1', dkimPrivateKey: EC },
+      { allowEmailReplies: true },
+    ]
+    for (const fields of wrong)
+      await refused(emailProviders.createSmtp({ ...smtp, ...fields }), 'ERR_BAD_REQUEST')
+    await refused(emailProviders.getSmtp(), 'ERR_PROVIDER_NOT_FOUND')
+    const { smtpUsername: _name, smtpPassword: _password, ...open } = smtp
+    await emailProviders.createSmtp(open)
+    await refused(emailProviders.updateSmtp({ smtpHost: '10.0.0.1' }), 'ERR_BAD_REQUEST')
   })
 })
 
@@ -185,5 +241,44 @@ suite('createCustomEmailProvider, updateCustomEmailProvider, deleteCustomEmailPr
     )
     await emailProviders.deleteCustom()
     await refused(emailProviders.getCustom(), 'ERR_PROVIDER_NOT_FOUND')
+  })
+})
+
+suite('createWebPushProvider, updateWebPushProvider, setDefaultWebPushProvider, deleteWebPushProvider', () => {
+  const subject = 'mailto:push@example.org'
+
+  test('make a key pair, show its public key and keep it', async () => {
+    const app = await server.newApp()
+    const { pushProviders } = app.client
+    const [made] = (await pushProviders.createWeb({ providerId: 'a', subject })).pushProviders
+    const { publicKey, privateKey, isDefault } = made ?? assert.fail()
+    assert.match(publicKey, /^B[\w-]{86}$/)
+    assert.match(privateKey, /^\*{4}[\w-]{4}$/)
+    assert.equal(isDefault, true)
+    const moved = 'https://example.org/contact'
+    await pushProviders.updateWeb({ providerId: 'a', subject: moved, privateKey })
+    await pushProviders.updateWeb({ providerId: 'a', subject: moved })
+    const change = { providerId: 'a', subject, privateKey: newVapidKey() }
+    const refusal = await refused(pushProviders.updateWeb(change), 'ERR_BAD_REQUEST')
+    assert.match(String(refusal.details?.privateKey), /add another provider/)
+    const { pushProviders: after } = await pushProviders.listWeb()
+    assert.deepEqual(after, [{ ...made, subject: moved }])
+    const stored = 'select details from notification_providers where app_no = $1'
+    assert.deepEqual(await rows(app.cell.db, stored, [app.no]), [
+      { details: { providerId: 'a', subject: moved, publicKey } },
+    ])
+  })
+
+  test('accept a key that browsers subscribed with elsewhere, and nothing else', async () => {
+    const { pushProviders } = (await server.newApp()).client
+    const privateKey = newVapidKey()
+    await pushProviders.createWeb({ providerId: 'a', subject, privateKey })
+    const [shown] = (await pushProviders.listWeb()).pushProviders
+    assert.equal(shown?.publicKey, vapidPublicKeyOf(privateKey))
+    assert.equal(shown?.privateKey, masked(privateKey))
+    const bad = { providerId: 'b', subject, privateKey: EC }
+    await refused(pushProviders.createWeb(bad), 'ERR_BAD_REQUEST')
+    const far = { providerId: 'b', subject: 'push@example.org' }
+    await refused(pushProviders.createWeb(far), 'ERR_BAD_REQUEST')
   })
 })

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { EmailDesign } from '../../core/notifications/mail/design.ts'
 import { Preferences } from '../../core/notifications/preferences.ts'
 import { Templates } from '../../core/notifications/templates.ts'
 import { ChangesOf, type Changes as Some } from '../../core/notifications/tree.ts'
@@ -16,6 +17,7 @@ export const NotificationSettings = Type.Object(
     preferences: Preferences,
     sound: Type.Object({ chat: SoundFile, call: SoundFile }, { additionalProperties: false }),
     templates: Templates,
+    emailDesign: EmailDesign,
   },
   { additionalProperties: false, 'x-component': 'NotificationSettings' },
 )

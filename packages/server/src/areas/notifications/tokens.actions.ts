@@ -7,6 +7,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail, noAccess } from '../../platform/http/fail.ts'
 import { findToken } from '../users/tokens.queries.ts'
 import { lockUser, storeZone } from './preferences.actions.ts'
+import { findDefault } from './providers.queries.ts'
 import { masked } from './secrets.ts'
 import {
   findPushProvider,
@@ -75,9 +76,9 @@ export async function registerPushToken(deps: Deps, actor: Actor, given: NewPush
     // A token that is being revoked is gone, and its push tokens would be.
     if (!(await holdSession.maybeOne(tx, { appNo, tokenHash })))
       throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
-    if (providerId !== null) await checkProvider(tx, appNo, platform, providerId)
+    const provider = await providerOf(tx, appNo, platform, providerId)
     await storePushToken.run(tx, {
-      ...{ appNo, uid, tokenHash, platform, providerId },
+      ...{ appNo, uid, tokenHash, platform, providerId: provider },
       pushHash: hashOf(deps, device.token),
       pushSealed: deps.secrets.seal(['push_tokens.push', appNo, uid], JSON.stringify(device)),
     })
@@ -87,10 +88,17 @@ export async function registerPushToken(deps: Deps, actor: Actor, given: NewPush
   })
 }
 
-async function checkProvider(tx: Tx, appNo: number, platform: string, id: string): Promise<void> {
-  const kind = platform.slice(0, platform.indexOf('_'))
-  if (!(await findPushProvider.maybeOne(tx, { appNo, kind, id })))
+/**
+ * The provider that a device names, or null for the default at any time. A browser's subscription belongs to the key that
+ * it was made with, so it stays with today's default.
+ */
+async function providerOf(tx: Tx, appNo: number, platform: string, id: string | null) {
+  const isBrowser = platform === 'web_push'
+  const kind = isBrowser ? platform : platform.slice(0, platform.indexOf('_'))
+  if (id !== null && !(await findPushProvider.maybeOne(tx, { appNo, kind, id })))
     throw fail('ERR_PROVIDER_NOT_FOUND', { id })
+  if (id !== null || !isBrowser) return id
+  return (await findDefault.maybeOne(tx, { appNo, channel: 'push', kind }))?.provider_id ?? null
 }
 
 /** The field of the platform says which device it is; others are ignored. */
@@ -120,12 +128,16 @@ function keyFaults({ p256dh, auth }: Subscription['keys']): string[] {
   ]
 }
 
+/** What is stored of a device. */
+export const openDevice = (
+  { secrets }: Pick<Deps, 'secrets'>,
+  { app_no: appNo, uid, push_sealed }: Pick<PushTokenRow, 'app_no' | 'uid' | 'push_sealed'>,
+) => JSON.parse(secrets.open(['push_tokens.push', appNo, uid], push_sealed)) as Device
+
 /** The record in answers. A device doesn't learn the credentials of other sessions. */
 function toPushToken({ secrets }: Deps, actor: Actor, row: PushTokenRow): PushToken {
   const { app_no: appNo, uid, platform, provider_id: providerId } = row
-  const { token } = JSON.parse(
-    secrets.open(['push_tokens.push', appNo, uid], row.push_sealed),
-  ) as Device
+  const { token } = openDevice({ secrets }, row)
   const authToken = secrets.open(['auth_tokens.token', appNo, uid], row.session_sealed)
   const own = actor.kind !== 'user' || row.token_hash.equals(actor.credential)
   return {

@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { getWebPushKey } from './providers.actions.ts'
+import { WebPushKey } from './providers.schema.ts'
 import { NO_FEATURE } from './schema.ts'
 import {
   listTokens,
@@ -66,6 +68,22 @@ export const pushTokenRoutes =
       }),
     )
 
+    app.get(
+      '/notifications/push/v1/web_push/key',
+      {
+        config: { ...access, errors: ['ERR_PROVIDER_NOT_FOUND'] },
+        schema: {
+          operationId: 'getWebPushKey',
+          tags: ['web_push_keys'],
+          summary: 'Get the key that browsers subscribe with',
+          description:
+            'Pass `publicKey` to `pushManager.subscribe` as `applicationServerKey`, and register the subscription with `providerId`.',
+          response: { 200: Data(WebPushKey) },
+        },
+      },
+      async ({ actor: { app: own } }) => ({ data: await getWebPushKey(own.cell.db, own.no) }),
+    )
+
     app.delete(
       '/notifications/push/v1/tokens',
       {
@@ -88,7 +106,7 @@ export const pushTokenRoutes =
     app.delete(
       '/notifications/push/v1/tokens/:pushToken',
       {
-        config: { ...access, errors: [...SESSION, 'ERR_TOKEN_NOT_FOUND'] },
+        config: { ...access, longParams: true, errors: [...SESSION, 'ERR_TOKEN_NOT_FOUND'] },
         schema: {
           operationId: 'unregisterPushToken',
           tags,

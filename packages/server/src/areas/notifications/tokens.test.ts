@@ -241,3 +241,62 @@ suite('unregisterPushToken', () => {
     assert.equal(await storedIn(app), 0)
   })
 })
+
+suite('getWebPushKey', () => {
+  test('returns the default key, and a subscription stays with the key it was made with', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const { pushProviders, pushTokens } = app.client
+    const authToken = await signIn(app, 'amira')
+    const getKey = () =>
+      app.call('GET', '/v3/notifications/push/v1/web_push/key', {
+        ...{ apiKey: null, headers: { authtoken: authToken } },
+      })
+    await refused(getKey(), 'ERR_PROVIDER_NOT_FOUND')
+    for (const providerId of ['old', 'new'])
+      await pushProviders.createWeb({ providerId, subject: 'mailto:push@example.org' })
+    const [{ publicKey } = assert.fail()] = (await pushProviders.listWeb()).pushProviders.filter(
+      ({ isDefault }) => isDefault,
+    )
+    assert.deepEqual((await getKey()).body.data, { providerId: 'old', publicKey })
+    const register = (name: string, providerId?: string) =>
+      pushTokens.register({
+        ...{ authToken, platform: 'web_push' },
+        subscription: { endpoint: `https://8.8.8.8/${name}`, keys: browserKeys() },
+        ...(providerId !== undefined && { providerId }),
+      })
+    await register('before')
+    await pushProviders.setDefaultWeb('new')
+    assert.equal((await getKey()).body.data.providerId, 'new')
+    await register('after')
+    await register('late', 'old')
+    await refused(register('none', 'unknown'), 'ERR_PROVIDER_NOT_FOUND')
+    const { pushTokens: shown } = await pushTokens.list({ authToken })
+    assert.deepEqual(
+      shown.map(({ pushToken, providerId }) => [pushToken.split('/').at(-1), providerId]),
+      [
+        ['late', 'old'],
+        ['after', 'new'],
+        ['before', 'old'],
+      ],
+    )
+  })
+})
+
+suite('long parameters in paths', () => {
+  test('are for push tokens only', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const authToken = await signIn(app, 'amira')
+    const endpoint = `https://8.8.8.8/${'x'.repeat(4_000)}`
+    const subscription = { endpoint, keys: browserKeys() }
+    await app.client.pushTokens.register({ authToken, platform: 'web_push', subscription })
+    await app.client.pushTokens.unregister(endpoint, { authToken })
+    assert.equal(await storedIn(app), 0)
+    const { devMessage, message } = await refused(
+      app.call('GET', `/v3/users/${'x'.repeat(1_001)}`),
+      'ERR_BAD_REQUEST',
+    )
+    assert.match(String(devMessage ?? message), /URL is not valid/)
+  })
+})

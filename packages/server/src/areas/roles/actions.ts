@@ -26,7 +26,7 @@ import {
 import type { NewRole, RoleChanges } from './schema.ts'
 import { sweepRoleJob } from './sweep.job.ts'
 
-const ROLES_PER_APP = 25
+export const ROLES_PER_APP = 25
 /** Users moved in the action's own transaction; the sweep moves the rest. */
 const SWEEP_AT_ONCE = 1_000
 

@@ -57,11 +57,15 @@ export const listDays = query<
     errors: number
     delivered: number
     failed: number
+    audio_ms: number
+    video_ms: number
   }
 >(
   'stats.listDays',
   `select day::text,
-     ${COUNTS}
+     ${COUNTS},
+     coalesce(sum(count) filter (where what = 'call.audio.ms'), 0)::bigint as audio_ms,
+     coalesce(sum(count) filter (where what = 'call.video.ms'), 0)::bigint as video_ms
    from usage_days where app_no = :appNo and day between :from::date and :to::date group by day`,
 )
 

@@ -61,20 +61,24 @@ function daysOf(appNo: number, query: StatsQuery) {
   return { fromDate, toDate, days: { appNo, from, to } }
 }
 
+/** To two digits. */
+const minutes = (milliseconds = 0) => Math.round(milliseconds / 600) / 100
+
 export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery): Promise<Stats> {
   const { fromDate, toDate, days } = daysOf(appNo, query)
   const { users } = await countActive.one(cell.db, days)
   const { online } = await findPeak.one(cell.db, days)
-  const counts = await listCounts.many(cell.db, days)
+  const rows = await listCounts.many(cell.db, days)
+  const counts = Object.fromEntries(rows.map(({ what, count }) => [what, count]))
   return {
     metrics: {
-      audio_minutes: 0,
-      video_minutes: 0,
+      audio_minutes: minutes(counts['call.audio.ms']),
+      video_minutes: minutes(counts['call.video.ms']),
       recorded_minutes: 0,
       active_users: users,
       concurrent_users: online,
     },
-    counts: Object.fromEntries(counts.map(({ what, count }) => [what, count])),
+    counts,
     time_range: { fromDate, toDate },
   }
 }
@@ -102,6 +106,8 @@ export async function dailyStatsOf(
         errors = 0,
         delivered = 0,
         failed = 0,
+        audio_ms = 0,
+        video_ms = 0,
       } = counts.get(day) ?? {}
       return {
         day,
@@ -112,6 +118,8 @@ export async function dailyStatsOf(
         apiErrors: errors,
         webhookCalls: delivered + failed,
         webhookFailures: failed,
+        audioMinutes: minutes(audio_ms),
+        videoMinutes: minutes(video_ms),
       }
     }),
   }

@@ -13,13 +13,16 @@ export type StatsQuery = Static<typeof StatsQuery>
 
 export const Amount = (description: string) => Type.Integer({ minimum: 0, description })
 
+/** On the day when the device left. */
+const Minutes = (description: string) => Type.Number({ minimum: 0, description })
+
 export const Stats = Type.Object(
   {
     metrics: Type.Object(
       {
-        audio_minutes: Amount('Minutes of audio calls, added up over all participants.'),
-        video_minutes: Amount('Minutes of video calls, added up over all participants.'),
-        recorded_minutes: Amount('Minutes of recorded calls.'),
+        audio_minutes: Minutes('Minutes of audio calls, added up over all devices.'),
+        video_minutes: Minutes('Minutes of video calls, added up over all devices.'),
+        recorded_minutes: Minutes('Minutes of recorded calls.'),
         active_users: Amount(
           'Number of distinct users who connected, used an auth token or sent a message, in whole days (UTC).',
         ),
@@ -31,7 +34,7 @@ export const Stats = Type.Object(
     ),
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description:
-        'Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`).',
+        'Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), and the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`).',
     }),
     time_range: Type.Object(
       {
@@ -65,6 +68,8 @@ export const DailyStats = Type.Object(
         {
           day: Type.String({ description: '`YYYY-MM-DD`.' }),
           ...amounts,
+          audioMinutes: Minutes('Minutes of audio calls, added up over all devices.'),
+          videoMinutes: Minutes('Minutes of video calls, added up over all devices.'),
         },
         { additionalProperties: false },
       ),

@@ -199,7 +199,7 @@ suite('getDailyStats', () => {
          (${no}, '2024-01-03', 'message.sent', 5), (${no}, '2024-01-03', 'api.getUser.200', 7),
          (${no}, '2024-01-03', 'api.getUser.404', 2), (${no}, '2024-01-03', 'apis', 100),
          (${no}, '2024-01-03', 'webhook.delivered', 4), (${no}, '2024-01-03', 'webhook.failed', 1),
-         (${no}, '2024-01-04', 'message.sent', 9)`,
+         (${no}, '2024-01-03', 'call.audio.ms', 90000), (${no}, '2024-01-04', 'message.sent', 9)`,
     )
     await rows(
       cell.db,
@@ -213,6 +213,8 @@ suite('getDailyStats', () => {
       apiErrors: 0,
       webhookCalls: 0,
       webhookFailures: 0,
+      audioMinutes: 0,
+      videoMinutes: 0,
     }
     assert.deepEqual(await days(app, '2024-01-01', '2024-01-04'), [
       { ...quiet, day: '2024-01-01', activeUsers: 2 },
@@ -226,6 +228,8 @@ suite('getDailyStats', () => {
         apiErrors: 2,
         webhookCalls: 5,
         webhookFailures: 1,
+        audioMinutes: 1.5,
+        videoMinutes: 0,
       },
     ])
   })

@@ -9,6 +9,7 @@ export function refuseFollow(
 ): Refusal {
   const unseen = refuseReading(acting, message)
   if (unseen) return unseen
-  if (message.category === 'action') return fail('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+  if (message.category === 'action' || message.category === 'call')
+    return fail('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
   return message.parent_id === null ? undefined : fail('ERR_MESSAGE_THREAD_NESTING')
 }

@@ -99,7 +99,7 @@ const ofParticipant = (direction: Direction) => `
 const UNREAD_REPLIES = `case when :countReplies::boolean then (
   select count(*) from messages r
   where r.app_no = :appNo and r.parent_id = m.id and r.id > i.read_id and r.sender <> :uid
-    and r.deleted_at is null) end`
+    and r.deleted_at is null and not r.silent) end`
 const UNREAD_MENTIONS = `case when :countMentions::boolean then (
   select count(*) from mentions n
   where n.app_no = :appNo and n.uid = :uid and n.conversation = m.conversation

@@ -1,5 +1,6 @@
 import type { EventType, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { ERASED_UID, SYSTEM_UID } from '../../core/ids.ts'
 import { toSnapshot, toUser, withTags } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
@@ -16,6 +17,7 @@ import { holdRole } from '../roles/queries.ts'
 import {
   findUser,
   insertUser,
+  leaveCalls,
   lockAnyUsers,
   markRemoved,
   sweepUser,
@@ -26,8 +28,8 @@ import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
 import { sweepUserJob } from './sweep.job.ts'
 import { addAuthToken, type RevokingDeps, revokeTokensOf } from './tokens.actions.ts'
 
-/** The uid of the app itself; it has no row. */
-const SYSTEM_UID = 'app_system'
+/** Uids that stand for others; they have no row. */
+const RESERVED = [SYSTEM_UID, ERASED_UID]
 /** Rows removed in the action's own transaction; the sweep removes the rest. */
 const SWEEP_AT_ONCE = 1_000
 
@@ -46,8 +48,9 @@ export async function addUser(
   await checkRole(tx, appNo, role)
   const { url: avatar, file: avatarFile } = await pictureOf(deps, actor, { url: user.avatar }, tx)
   const fields = { name, avatar, avatarFile, link, role, statusMessage, metadata, tags, bot }
-  const row =
-    uid === SYSTEM_UID ? undefined : await insertUser.maybeOne(tx, { appNo, uid, ...fields })
+  const row = RESERVED.includes(uid)
+    ? undefined
+    : await insertUser.maybeOne(tx, { appNo, uid, ...fields })
   if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
   const token = withAuthToken ? await addAuthToken(tx, deps, actor, uid) : undefined
   await addToTotal(tx, appNo, 'users.active', 1)
@@ -55,39 +58,40 @@ export async function addUser(
   return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }
 }
 
-export function updateUser(
+export const updateUser = (
+  deps: Deps,
+  actor: Actor,
+  uid: string,
+  changes: UserChanges,
+): Promise<UserRecord> => {
+  if (actor.kind === 'user') checkOwnChanges(changes)
+  return write(deps, actor, (tx) => changeUser(tx, deps, actor, uid, changes))
+}
+
+export async function changeUser(
+  tx: Tx,
   deps: Deps,
   actor: Actor,
   uid: string,
   changes: UserChanges,
 ): Promise<UserRecord> {
   const appNo = actor.app.no
-  if (actor.kind === 'user') checkOwnChanges(changes)
   const unset = readUnset(changes)
   const { name = null, link = null, role = null } = changes
   const { statusMessage = null, tags = null, metadata } = changes
   const fields = { name, link, role, statusMessage, tags }
   const data = metadata ? JSON.stringify(metadata) : null
-  return write(deps, actor, async (tx) => {
-    if (role) await checkRole(tx, appNo, role)
-    const current = async () => (await findUser.maybeOne(tx, { appNo, uid }))?.avatar
-    const wanted = { url: changes.avatar, current }
-    const { url: avatar, file: avatarFile } = await pictureOf(deps, actor, wanted, tx)
-    const picture = { avatar, avatarFile }
-    const row = isEmpty(changes)
-      ? await findUser.maybeOne(tx, { appNo, uid })
-      : await updateUserRow.maybeOne(tx, {
-          appNo,
-          uid,
-          ...fields,
-          ...picture,
-          metadata: data,
-          unset,
-        })
-    if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
-    if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
-    return withTags(toUser(row), row)
-  })
+  if (role) await checkRole(tx, appNo, role)
+  const current = async () => (await findUser.maybeOne(tx, { appNo, uid }))?.avatar
+  const wanted = { url: changes.avatar, current }
+  const { url: avatar, file: avatarFile } = await pictureOf(deps, actor, wanted, tx)
+  const picture = { avatar, avatarFile }
+  const row = isEmpty(changes)
+    ? await findUser.maybeOne(tx, { appNo, uid })
+    : await updateUserRow.maybeOne(tx, { appNo, uid, ...fields, ...picture, metadata: data, unset })
+  if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
+  if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
+  return withTags(toUser(row), row)
 }
 
 /** The app classifies its users by role and tags, so users can't change their own. */
@@ -117,10 +121,16 @@ export async function deactivate(
   return known.map((user) => user.uid)
 }
 
-async function switchOff(tx: Tx, deps: RevokingDeps, appNo: number, uids: string[]): Promise<void> {
+export async function switchOff(
+  tx: Tx,
+  deps: RevokingDeps,
+  appNo: number,
+  uids: string[],
+): Promise<void> {
   const rows = await updateDeactivated.many(tx, { appNo, uids, deactivated: true })
   const deactivated = rows.map(({ uid }) => uid)
   await revokeTokensOf(tx, deps, appNo, deactivated)
+  await leaveCalls.run(tx, { appNo, uids: deactivated })
   await addToTotal(tx, appNo, 'users.active', -rows.length)
   await addToTotal(tx, appNo, 'users.deactivated', rows.length)
   for (const row of rows) await announceUser(tx, appNo, 'user.deactivated', row)
@@ -156,7 +166,12 @@ export async function dropUser(
 }
 
 /** The user is invisible at once. A few related rows are removed now, many by the sweep. */
-async function removeUser(tx: Tx, deps: RevokingDeps, appNo: number, user: UserRow): Promise<void> {
+export async function removeUser(
+  tx: Tx,
+  deps: RevokingDeps,
+  appNo: number,
+  user: UserRow,
+): Promise<void> {
   const { uid } = user
   await revokeTokensOf(tx, deps, appNo, [uid])
   await markRemoved.run(tx, { appNo, uid })

@@ -164,6 +164,12 @@ export const updateDeactivated = query<
    returning ${USER_COLUMNS}`,
 )
 
+/** Takes users who can't act any more out of their calls: see `leave_calls`. */
+export const leaveCalls = query<{ appNo: number; uids: string[] }>(
+  'users.leaveCalls',
+  'select leave_calls(:appNo::int, uid) from unnest(:uids::text[]) uid',
+)
+
 /** Removes pins with this user, so that the next owner of the uid doesn't inherit them. */
 export const markRemoved = query<{ appNo: number; uid: string }>(
   'users.markRemoved',

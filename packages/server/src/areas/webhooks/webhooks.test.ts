@@ -138,7 +138,7 @@ suite('deleteWebhookTriggers', () => {
     const { webhooks } = (await server.newApp()).client
     await webhooks.create(hook('a'))
     await webhooks.addTriggers('a', { triggerIds: ['message_sent', 'user_blocked'] })
-    const unknown = webhooks.deleteTriggers('a', { triggerIds: ['call_started'] })
+    const unknown = webhooks.deleteTriggers('a', { triggerIds: ['message_whispered'] })
     await refused(unknown, 'ERR_TRIGGER_NOT_FOUND')
     await webhooks.deleteTriggers('a', { triggerIds: ['user_blocked', 'group_created'] })
     assert.deepEqual((await webhooks.get('a')).triggers, ['message_sent'])
@@ -150,14 +150,14 @@ suite('addWebhookTriggers', () => {
     const app = await server.newApp()
     const { webhooks } = app.client
     await webhooks.create(hook('a'))
-    const triggerIds = ['message_sent', 'user_blocked', 'call_started', 'constructor']
+    const triggerIds = ['message_sent', 'user_blocked', 'message_whispered', 'constructor']
     const outcomes = await webhooks.addTriggers('a', { triggerIds })
     assert.deepEqual(outcomes.message_sent, { success: true, message: 'added' })
-    assert.deepEqual(outcomes.call_started, {
+    assert.deepEqual(outcomes.message_whispered, {
       success: false,
       error: {
         code: 'ERR_TRIGGER_NOT_FOUND',
-        message: 'There is no trigger "call_started".',
+        message: 'There is no trigger "message_whispered".',
       },
     })
     assert.equal(Object.entries(outcomes).filter(([, { success }]) => !success).length, 2)

@@ -20,7 +20,10 @@ const loaded = new Map<string, Promise<Loaded>>()
 const sizes = new Map<string, number>()
 let bytes = 0
 
-export function loadRules(app: ServedApp, version: string): Promise<Loaded> {
+export function loadRules(
+  app: Pick<ServedApp, 'cell' | 'no' | 'id'>,
+  version: string,
+): Promise<Loaded> {
   const known = loaded.get(version)
   if (known) {
     // The last one of the map is the one that was used last.
@@ -33,7 +36,7 @@ export function loadRules(app: ServedApp, version: string): Promise<Loaded> {
   return loading
 }
 
-async function load(app: ServedApp, version: string): Promise<Loaded> {
+async function load(app: Pick<ServedApp, 'cell' | 'no' | 'id'>, version: string): Promise<Loaded> {
   try {
     const rules = await CompiledRules.of(await readRules(app.cell.db, app))
     sizes.set(version, rules.bytes)

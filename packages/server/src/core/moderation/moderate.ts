@@ -1,4 +1,4 @@
-import type { Actor } from '../actor.ts'
+import type { Actor, ServedApp } from '../actor.ts'
 import { seconds } from '../time.ts'
 import { type Loaded, loadRules } from './compiled.ts'
 import { contentOf, type Judged, type MessageContent } from './content.ts'
@@ -18,9 +18,15 @@ const SEVERAL = 3
 /** A message before it is stored. */
 export interface Checked extends Addressed, Judged {}
 
+/** Whose rules decide. An actor, or an app without a request. */
+interface Moderated {
+  app: Pick<ServedApp, 'cell' | 'no' | 'id'>
+  moderation?: string | undefined
+}
+
 /** What the app's rules say about a message. Apps without rules don't get here: `actor.moderation` is absent. */
 export async function moderate(
-  { app, moderation }: Pick<Actor, 'app' | 'moderation'>,
+  { app, moderation }: Moderated,
   message: Checked,
 ): Promise<Verdict | undefined> {
   if (moderation === undefined) return undefined
@@ -54,7 +60,7 @@ const isSlow = ({ slow, checked }: Loaded) => slow >= SEVERAL && slow * 100 > ch
  * message concerns is read only if it matters.
  */
 async function decide(
-  { app: { cell, no: appNo } }: Pick<Actor, 'app'>,
+  { app: { cell, no: appNo } }: Pick<Moderated, 'app'>,
   { sender, kind, receiver }: Checked,
   rules: Rule[],
   content: MessageContent,

@@ -34,6 +34,7 @@ export const REASONS = [
   'ALREADY_READ',
   'NO_PUSH_TOKEN',
   'NO_PROVIDER',
+  'SUPPRESSED_ADDRESS',
 ] as const
 export type Reason = (typeof REASONS)[number]
 
@@ -85,6 +86,7 @@ const UNREADY = {
   noPhone: 'MISSING_PHNO',
   noProvider: 'NO_PROVIDER',
   unknownProvider: 'INVALID_PUSH_PROVIDER_ID',
+  suppressed: 'SUPPRESSED_ADDRESS',
 } as const satisfies Record<string, Reason>
 
 const no = (reason: Reason): Decision => ({ notify: false, reason })

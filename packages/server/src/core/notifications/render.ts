@@ -43,7 +43,7 @@ function valueAt(root: object, path: string): string | undefined {
 }
 
 /** Cuts between characters as people see them, not within an emoji. */
-function shortened(text: string, longest: number): string {
+export function shortened(text: string, longest: number): string {
   if (text.length <= longest) return text
   let end = 0
   for (const { segment, index } of segmenter.segment(text.slice(0, longest + 100))) {

@@ -67,6 +67,13 @@ export const Templates = Type.Object(
       `${several} in {{groupDetails.name}}`,
     ),
     smsContentTemplatePrivacy: Batch(several, several),
+    heldMessagesTemplate: Type.Object(
+      { title: Part('New messages'), body: Part(several) },
+      {
+        additionalProperties: false,
+        description: 'One push after quiet hours. `{{messages.length}}` is how many messages came.',
+      },
+    ),
   },
   { additionalProperties: false, 'x-component': 'NotificationTemplates' },
 )

@@ -39,7 +39,20 @@ export function isZone(name: string): boolean {
   }
 }
 
+/** The last minute that was asked for in each zone: the receivers of a message share it. */
+const asked = new Map<string, { minute: number; time: LocalTime }>()
+
 export function localTime(zone: string, at: Date): LocalTime {
+  const minute = Math.floor(at.getTime() / 60_000)
+  const known = asked.get(zone)
+  if (known?.minute === minute) return known.time
+  const time = readClock(zone, at)
+  if (asked.size >= MOST_FORMATS) asked.clear()
+  asked.set(zone, { minute, time })
+  return time
+}
+
+function readClock(zone: string, at: Date): LocalTime {
   const parts = new Map(
     formatOf(zone)
       .formatToParts(at)

@@ -12,11 +12,14 @@ type StoredPlace = Exclude<keyof Places, 'cursor'>
 
 /** The columns that name the row of a sealed value, in the order of its place. */
 const ROW_OF: Record<StoredPlace, readonly string[]> = {
+  'agent_blocks.secret': ['app_no', 'kind', 'slug'],
+  'agents.headers': ['app_no', 'uid'],
   'api_keys.key': ['app_no'],
   'auth_tokens.token': ['app_no', 'uid'],
   'cells.url': ['cell_id'],
   'check_settings.password': ['app_no'],
   'check_settings.secret': ['app_no'],
+  'erasures.uid': ['app_no'],
   'idempotency.answer': ['app_no', 'uid', 'key'],
   'model_providers.key': ['app_no', 'provider_id'],
   'notification_providers.secret': ['app_no', 'channel', 'kind', 'provider_id'],

@@ -27,6 +27,12 @@ export type Part =
   | 'webhooks'
   | 'usage'
 
+/**
+ * What the erasure of a user does with rows that name the user or have personal data (areas/erasures/). deleted: they go. changed:
+ * they stay, without the user. tombstone: they keep their place, and nothing else. kept: they stay as they are, and why.
+ */
+export type Erasure = 'deleted' | 'changed' | 'tombstone' | { kept: string }
+
 /** What a table is for everything that handles tables without knowing them. Lists of columns are separated by spaces. */
 export interface Table {
   moves: Move
@@ -36,6 +42,8 @@ export interface Table {
   people?: string
   /** Columns with what people wrote, and what is known about them. */
   personal?: string
+  /** What happens to these when a user is erased. Every table with such columns says it. */
+  erased?: Erasure
   /** Encrypted columns, each with its place. They may contain personal data too. */
   sealed?: { [column: string]: keyof Places }
   /** Columns with hashes of secrets and requests. */
@@ -71,6 +79,10 @@ export const columnsOf = ({ people, personal, sealed = {}, hashed, plain }: Tabl
   ...listed(hashed),
   ...listed(plain),
 ]
+
+/** The columns that can hold personal data. */
+export const personalColumnsOf = ({ people, personal, sealed = {}, erased }: Table): string[] =>
+  erased === undefined ? [] : [...listed(people), ...listed(personal), ...Object.keys(sealed)]
 
 /** The columns that nobody but the service may read. */
 export const secretColumnsOf = ({ sealed = {}, hashed }: Table): string[] => [

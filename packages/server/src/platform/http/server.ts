@@ -26,6 +26,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     span: Span | undefined
   }
+  interface FastifyContextConfig {
+    /** Parameters in the path may be longer than ids and auth tokens are. */
+    longParams?: boolean
+  }
 }
 
 export interface HttpOptions {
@@ -47,8 +51,10 @@ export interface HttpOptions {
 export const BODY_LIMIT = 10_240
 /** The time for the last response to arrive before the connection is closed. */
 const LINGER_MS = 2_000
-/** Ids and tokens in paths can be long: a push token has up to 4,096 characters, each encoded as up to three. */
-const MAX_PARAM_LENGTH = 12_288
+/** Parameters in paths have up to this many characters. The router knows only one limit: that of the longest. */
+const PARAM_CHARACTERS = 1_000
+/** A push token has up to 4,096 characters, each encoded as up to three. */
+const LONGEST_PARAM = 12_288
 
 /** An HTTP server without routes: parsing, validation, errors, request ids and logs. */
 export function openHttp(options: HttpOptions): FastifyInstance {
@@ -62,7 +68,7 @@ export function openHttp(options: HttpOptions): FastifyInstance {
     requestTimeout: REQUEST_MS,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     rewriteUrl: (request) => routedUrl(request as IncomingMessage),
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
     http: {
@@ -86,7 +92,9 @@ export function openHttp(options: HttpOptions): FastifyInstance {
   // Callbacks, because three promises are a measurable part of a cheap request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    request.span = tracing.request(request.headers, () => done(checkHost(request)))
+    request.span = tracing.request(request.headers, () =>
+      done(checkHost(request) ?? checkParams(request)),
+    )
   })
   // Decide when the response is sent, not when the request arrives. Otherwise a slow request would keep its connection open.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -110,6 +118,16 @@ function checkHost({ raw }: FastifyRequest): ApiError | undefined {
   if (hasValidHost(raw)) return undefined
   return badRequest({ Host: ['the header Host is required, once'] })
 }
+
+/** Before anything else looks at them. */
+function checkParams({ params, routeOptions }: FastifyRequest): ApiError | undefined {
+  if (routeOptions.config.longParams) return undefined
+  const isTooLong = ([name, value]: [string, string]) =>
+    name !== '*' && value.length > PARAM_CHARACTERS
+  return Object.entries(params as Record<string, string>).some(isTooLong) ? badUrl() : undefined
+}
+
+const badUrl = () => fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
 
 /** Uses the client's request id if it is safe, so that both sides' logs can be joined. */
 function requestId({ headers }: { headers: Record<string, string | string[] | undefined> }) {
@@ -140,8 +158,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
   }
   // Fastify's own messages repeat the path, which can contain a key.
-  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH')
-    return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return badUrl()
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
     return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })
   }

@@ -23,6 +23,25 @@ export interface Answer {
   body: Buffer
 }
 
+export interface StreamedCall {
+  headers: Record<string, string>
+  body: string
+  /** Fails if nothing arrives for so long. */
+  idleMs: number
+  signal: AbortSignal
+}
+
+/** A response whose body is still arriving. */
+export interface StreamedAnswer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  /** Fails with `IdleTimeout`, or if the connection breaks. Stop reading, and the connection is closed. */
+  chunks: AsyncIterable<Buffer>
+}
+
+/** Nothing arrived for too long. */
+export class IdleTimeout extends Error {}
+
 /** Calls URLs that tenants choose. It doesn't follow redirects. */
 export class Outbound {
   readonly #targets: Targets
@@ -47,6 +66,36 @@ export class Outbound {
       if (!timeout.aborted) throw error
       throw new Error(`no response within ${call.timeoutMs / 1000} seconds`)
     }
+  }
+
+  /** The same for a response that takes long, piece by piece. It never repeats a call. */
+  async stream(
+    url: string,
+    { headers, body, idleMs, signal }: StreamedCall,
+  ): Promise<StreamedAnswer> {
+    const fault = this.#targets.shapeFaultOf(url)
+    if (fault) throw new ForbiddenTarget(`the URL ${fault}`)
+    // A connection of its own: one that was idle may be closed just now, and then nobody knows whether the call arrived.
+    const sent = this.#request(new URL(url), headers, signal, false)
+    let response: http.IncomingMessage | undefined
+    sent.setTimeout(idleMs, () => {
+      const error = new IdleTimeout(`nothing received for ${idleMs / 1000} seconds`)
+      // Once there is a response, its reader has to learn the reason.
+      if (response) response.destroy(error)
+      else sent.destroy(error)
+    })
+    response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      sent.once('error', reject)
+      sent.once('response', resolve)
+      sent.once('upgrade', (_response, socket) => {
+        socket.destroy()
+        reject(new Error('the server switched protocols'))
+      })
+      sent.end(body)
+    })
+    // While nobody reads, the response has the error too.
+    sent.on('error', () => {})
+    return { status: response.statusCode ?? 0, headers: response.headers, chunks: response }
   }
 
   close(): void {
@@ -76,12 +125,17 @@ export class Outbound {
     }
   }
 
-  #request(url: URL, headers: Record<string, string>, signal: AbortSignal): http.ClientRequest {
+  #request(
+    url: URL,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    shared = true,
+  ): http.ClientRequest {
     const { lookup } = this.#targets
     const options = { method: 'POST', headers, signal, ...(lookup && { lookup }) }
     return url.protocol === 'https:'
-      ? https.request(url, { ...options, agent: this.#agents['https:'] })
-      : http.request(url, { ...options, agent: this.#agents['http:'] })
+      ? https.request(url, { ...options, agent: shared && this.#agents['https:'] })
+      : http.request(url, { ...options, agent: shared && this.#agents['http:'] })
   }
 }
 

@@ -4,6 +4,18 @@ const ELLIPSIS = '…'
 
 type Payload = Record<string, unknown>
 
+/** The JSON of payloads and its size: one object often goes to thousands of devices. */
+const printed = new WeakMap<Payload, { json: string; size: number }>()
+
+function print(payload: Payload): { json: string; size: number } {
+  const known = printed.get(payload)
+  if (known) return known
+  const json = JSON.stringify(payload)
+  const result = { json, size: sizeOf(json) }
+  printed.set(payload, result)
+  return result
+}
+
 /**
  * The payload with at most `limit` bytes of JSON. If it has more, the texts at `trim` are shortened, the longest first.
  * Undefined if that isn't enough.
@@ -13,8 +25,9 @@ export function fitted(
   limit: number,
   trim: readonly Path[] = [],
 ): { payload: Payload; json: string } | undefined {
-  let json = JSON.stringify(payload)
-  if (sizeOf(json) <= limit) return { payload, json }
+  const whole = print(payload)
+  if (whole.size <= limit) return { payload, json: whole.json }
+  let json = whole.json
   const copy = structuredClone(payload)
   const texts = trim.map((path) => textAt(copy, path)).filter((text) => text !== undefined)
   for (let over = sizeOf(json) - limit; over > 0; over = sizeOf(json) - limit) {

@@ -58,6 +58,8 @@ export class Push {
   readonly #timings: Histogram
   /** By the hash of all credentials: an app that only knows the names of another one's key gets its own channel. */
   readonly #channels = new Map<string, { channel: Channel; usedAt: number }>()
+  /** The hashes of credentials that were used before: one object often sends thousands. */
+  readonly #keys = new WeakMap<PushCredentials, string>()
 
   constructor(options: PushOptions) {
     const { addresses, targets, metrics, now = Date.now, limits = PUSH_LIMITS } = options
@@ -117,7 +119,8 @@ export class Push {
   }
 
   #channelOf(credentials: PushCredentials): Channel {
-    const key = hash('sha256', JSON.stringify(credentials))
+    const key = this.#keys.get(credentials) ?? hash('sha256', JSON.stringify(credentials))
+    this.#keys.set(credentials, key)
     const known = this.#channels.get(key)
     const usedAt = this.#now()
     if (known) {

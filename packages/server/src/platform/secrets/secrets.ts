@@ -18,7 +18,7 @@ export interface Secrets {
   /** How a value begins that was sealed with the current secret. */
   readonly head: Buffer
   /** The keys for a purpose: the first to sign with, all of them to check with. */
-  keys(purpose: 'bus' | 'files'): [PurposeKey, ...PurposeKey[]]
+  keys(purpose: 'bus' | 'files' | 'mail'): [PurposeKey, ...PurposeKey[]]
 }
 
 /**

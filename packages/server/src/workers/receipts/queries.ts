@@ -231,7 +231,7 @@ const doneAfter = (floor: string) => `
       where app_no = :appNo and conversation = :conversation and sender = :ahead
         and id > greatest(${floor}, :upto::bigint) and id <= :aheadUpto
     ) m
-    where m.category <> 'action' and m.deleted_at is null
+    where m.category not in ('action', 'call') and m.deleted_at is null
     order by m.sender, m.id desc
   ) m
   where exists (

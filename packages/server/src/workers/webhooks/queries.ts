@@ -2,28 +2,6 @@ import type { CellRows } from '../../../db/rows.gen.ts'
 import type { WebhookRow } from '../../areas/webhooks/queries.ts'
 import { query } from '../../platform/db/query.ts'
 
-/** How many workers share the webhooks of this cell. */
-export const countWorkers = query<Record<string, never>, { count: number }>(
-  'webhooks.countWorkers',
-  'select count(*) from workers where expires_at > clock_timestamp()',
-)
-
-/** The shards whose leases a worker holds, according to the database. */
-export const listOwnShards = query<{ workerId: string }, { job: string; epoch: number }>(
-  'webhooks.listOwnShards',
-  `select job, epoch from leases where job like 'webhooks/%' and worker_id = :workerId::uuid`,
-)
-
-/** Shards that no live worker holds, in random order, so that workers don't compete for the same ones. */
-export const listFreeShards = query<{ shards: number; limit: number }, { shard: number }>(
-  'webhooks.listFreeShards',
-  `select shard from generate_series(0, :shards::int - 1) as shard
-   where not exists (
-     select from leases l join workers w on w.worker_id = l.worker_id
-     where l.job = 'webhooks/' || shard and w.expires_at > clock_timestamp())
-   order by random() limit :limit`,
-)
-
 /** An enabled webhook with its progress. */
 export type ActiveWebhook = Pick<
   CellRows['webhooks'],

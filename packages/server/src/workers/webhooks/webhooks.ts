@@ -4,18 +4,11 @@ import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
 import { isLeaseLost, type Lease, type Worker } from '../../platform/leases/leases.ts'
+import { Shards } from '../shards.ts'
 import { Caller } from './caller.ts'
 import { Delivery } from './delivery.ts'
-import {
-  type ActiveWebhook,
-  countWorkers,
-  listActiveWebhooks,
-  listFreeShards,
-  listOwnShards,
-} from './queries.ts'
+import { type ActiveWebhook, listActiveWebhooks } from './queries.ts'
 
-/** The number of shards that webhooks are divided into. Must match the table's `shard` column. */
-const SHARDS = 64
 const ROUND_MS = 500
 /** Listing a thousand webhooks takes about twenty milliseconds. */
 const LIST_EVERY_MS = 1_000
@@ -44,42 +37,37 @@ export async function runWebhooks(context: WebhooksContext): Promise<void> {
   await webhooks.close()
 }
 
-const jobOf = (shard: number) => `webhooks/${shard}`
-const shardOf = (job: string) => Number(job.split('/')[1])
-
 class Webhooks {
   readonly #context: WebhooksContext
   readonly #caller: Caller
   readonly #counters: Counters
-  readonly #leases = new Map<number, Lease>()
+  readonly #shards: Shards
   /** By webhook number. */
   readonly #deliveries = new Map<number, Delivery>()
   #listedAt = Number.NEGATIVE_INFINITY
-  /** Shards were added, or a delivery has to start over. */
+  /** A delivery has to start over. */
   #changed = false
-  readonly #releasing = new Set<Promise<void>>()
-  readonly #releasingShards = new Set<number>()
   readonly #byApp = new Map<number, Set<Delivery>>()
 
   constructor(context: WebhooksContext) {
     this.#context = context
     this.#caller = new Caller(context.deps)
     this.#counters = new Counters(context.deps)
+    this.#shards = new Shards(context, 'webhooks', (lease) => this.#end(lease))
   }
 
-  /** Takes or releases shards until all workers hold equally many, then looks for work in its own. */
+  /** Takes or releases shards, then looks for work in its own. */
   async round(): Promise<void> {
-    const { db } = this.#context.cell
-    await this.#refreshLeases()
-    const { count } = await countWorkers.one(db, {})
-    const share = Math.ceil(SHARDS / Math.max(count, 1))
-    if (this.#leases.size < share) await this.#takeShards(share - this.#leases.size)
-    else if (this.#leases.size > share) this.#releaseShards(this.#leases.size - share)
-    const due = performance.now() - this.#listedAt >= LIST_EVERY_MS || this.#changed
-    if (this.#leases.size === 0 || !due) return
+    const shards = this.#shards
+    await shards.balance()
+    const changed = this.#changed || shards.changed
+    const due = performance.now() - this.#listedAt >= LIST_EVERY_MS || changed
+    if (shards.leases.size === 0 || !due) return
     this.#listedAt = performance.now()
     this.#changed = false
-    this.#update(await listActiveWebhooks.many(db, { shards: [...this.#leases.keys()] }))
+    shards.changed = false
+    const wanted = { shards: [...shards.leases.keys()] }
+    this.#update(await listActiveWebhooks.many(this.#context.cell.db, wanted))
   }
 
   logsGrew(sequenced: Sequenced): void {
@@ -90,63 +78,22 @@ class Webhooks {
 
   async close(): Promise<void> {
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.stop()))
-    await Promise.allSettled(this.#releasing)
+    await this.#shards.close()
     this.#caller.close()
     await this.#counters.close()
   }
 
-  /** Adopts the leases in the database: another worker may have taken a shard while this process was suspended. */
-  async #refreshLeases(): Promise<void> {
-    const { cell, worker } = this.#context
-    const own = await listOwnShards.many(cell.db, { workerId: worker.id })
-    const epochs = new Map(own.map(({ job, epoch }) => [shardOf(job), epoch]))
-    for (const [shard, lease] of this.#leases) {
-      if (epochs.get(shard) !== lease.epoch) this.#leases.delete(shard)
-    }
-    // A shard may have been taken by a statement whose answer got lost.
-    for (const [shard, epoch] of epochs) {
-      if (this.#leases.has(shard) || this.#releasingShards.has(shard)) continue
-      this.#leases.set(shard, { job: jobOf(shard), workerId: worker.id, epoch })
-      this.#changed = true
-    }
-  }
-
-  async #takeShards(limit: number): Promise<void> {
-    const { cell, worker } = this.#context
-    const free = await listFreeShards.many(cell.db, { shards: SHARDS, limit })
-    await Promise.all(
-      free.map(async ({ shard }) => {
-        const lease = await worker.take(jobOf(shard))
-        if (!lease) return
-        this.#leases.set(shard, lease)
-        this.#changed = true
-      }),
-    )
-  }
-
-  /** Another worker has joined: releases shards once their current calls have ended. */
-  #releaseShards(count: number): void {
-    for (const [shard, lease] of [...this.#leases].slice(0, count)) {
-      this.#leases.delete(shard)
-      this.#releasingShards.add(shard)
-      const deliveries = [...this.#deliveries].filter(([, delivery]) => delivery.lease === lease)
-      for (const [no] of deliveries) this.#forget(no)
-      const stopped = Promise.all(deliveries.map(([, delivery]) => delivery.stop()))
-      const released = stopped.then(() => this.#context.worker.release(lease))
-      this.#releasing.add(released)
-      void released
-        .catch((error) => this.#context.deps.log.warn({ err: error }, "couldn't release a shard"))
-        .finally(() => {
-          this.#releasing.delete(released)
-          this.#releasingShards.delete(shard)
-        })
-    }
+  /** Lets the deliveries of a shard end. */
+  async #end(lease: Lease): Promise<void> {
+    const deliveries = [...this.#deliveries].filter(([, delivery]) => delivery.lease === lease)
+    for (const [no] of deliveries) this.#forget(no)
+    await Promise.all(deliveries.map(([, delivery]) => delivery.stop()))
   }
 
   #update(active: ActiveWebhook[]): void {
     const gone = new Set(this.#deliveries.keys())
     for (const webhook of active) {
-      const lease = this.#leases.get(webhook.shard)
+      const lease = this.#shards.leases.get(webhook.shard)
       if (!lease) continue
       const known = this.#deliveries.get(webhook.no)
       if (known?.lease === lease && !known.ended) {

@@ -1,0 +1,153 @@
+/** Reads what the components show of messages. Clients write `data`, so its fields can have any type. */
+import type { ChatMessage, Conversation, Message, Target } from '@loquat/sdk/client'
+import type { Strings } from './strings/en.ts'
+
+/** A user or group as it is shown. */
+export interface Party {
+  id: string
+  name: string
+  picture?: string | undefined
+}
+
+type Shown = { data?: Message['data'] | Record<string, unknown> | undefined }
+
+const recordOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const dataOf = ({ data }: Shown) => recordOf(data)
+
+/** One of the message's entities: `sender`, `by`, `on` … */
+export function partyOf(message: Shown, role: string): Party | undefined {
+  const entity = recordOf(recordOf(recordOf(dataOf(message).entities)[role]).entity)
+  const id = textIn(entity.guid) ?? textIn(entity.uid)
+  if (!id) return undefined
+  return { id, name: textIn(entity.name) ?? id, picture: textIn(entity.icon ?? entity.avatar) }
+}
+
+export const senderOf = (message: Message): Party =>
+  partyOf(message, 'sender') ?? { id: message.sender, name: message.sender }
+
+export const counterpartOf = ({ conversationWith: other }: Conversation): Party =>
+  'guid' in other
+    ? { id: other.guid, name: other.name, picture: other.icon }
+    : { id: other.uid, name: other.name, picture: other.avatar }
+
+export const textOf = (message: Shown) => textIn(dataOf(message).text)
+
+export interface FileOfMessage {
+  url: string
+  name: string
+  kind: 'image' | 'video' | 'audio' | 'file'
+  size: number | undefined
+  /** The id of a file that was uploaded to Loquat. Its URL needs a credential. */
+  id: string | undefined
+  width: number | undefined
+  height: number | undefined
+  /** A tiny image as a `data:` URL. */
+  preview: string | undefined
+  durationMs: number | undefined
+  waveform: number[] | undefined
+}
+
+const KINDS = ['image', 'video', 'audio'] as const
+
+export function filesOf(message: Shown): FileOfMessage[] {
+  const { attachments } = dataOf(message)
+  return (Array.isArray(attachments) ? attachments : []).map(recordOf).map((one) => {
+    const url = textIn(one.url) ?? ''
+    const [kind] = (textIn(one.mimeType) ?? '').split('/')
+    const preview = textIn(one.preview)
+    return {
+      url,
+      name: textIn(one.name) ?? url.split('/').at(-1) ?? '',
+      kind: KINDS.find((known) => known === kind) ?? 'file',
+      size: Number(one.size) || undefined,
+      id: /^\/v3\/files\/([0-9a-f]{32})$/.exec(url)?.[1],
+      width: Number(one.width) || undefined,
+      height: Number(one.height) || undefined,
+      preview: preview?.startsWith('data:image/') ? preview : undefined,
+      durationMs: Number(one.durationMs) || undefined,
+      waveform: Array.isArray(one.waveform) ? one.waveform.map(Number) : undefined,
+    }
+  })
+}
+
+/** A URL that may be shown or opened, because a script can't be behind it. */
+export const safeUrl = (url: string | undefined) =>
+  url !== undefined && /^(https?:|blob:|data:image\/(?!svg))/i.test(url) ? url : undefined
+
+/** The names of the users that a text mentions, by uid. */
+export function mentionsOf(message: Shown): Record<string, string> {
+  const mentions = Object.entries(recordOf(dataOf(message).mentions))
+  return Object.fromEntries(
+    mentions.map(([uid, user]) => [uid, textIn(recordOf(user).name) ?? uid]),
+  )
+}
+
+export const MENTION = /<@uid:([^>\s]{1,100})>/g
+
+/** A text with the names of the users it mentions. */
+export function plainText(message: Shown): string {
+  const names = mentionsOf(message)
+  const text = textOf(message) ?? ''
+  return text.replaceAll(MENTION, (_, uid: string) => `@${names[uid.toLowerCase()] ?? uid}`)
+}
+
+/** `Amira added Ben`. */
+export function actionOf(message: Shown, strings: Strings): string {
+  const by = partyOf(message, 'by')?.name ?? strings.somebody
+  const on = partyOf(message, 'on')?.name ?? strings.somebody
+  const action = textIn(dataOf(message).action) ?? ''
+  return strings.action[action]?.(by, on) ?? strings.unsupported
+}
+
+/** A message in one line. */
+export function summaryOf(
+  message: Shown & Partial<Pick<Message, 'category' | 'deletedAt'>>,
+  strings: Strings,
+): string {
+  if (message.deletedAt !== undefined) return strings.deleted
+  if (message.category === 'action') return actionOf(message, strings)
+  const text = plainText(message)
+  if (text !== '') return text.replaceAll(/\s+/g, ' ')
+  const [file] = filesOf(message)
+  if (!file) return strings.unsupported
+  const kinds = { image: strings.photo, video: strings.video, audio: strings.audio, file: '' }
+  return kinds[file.kind] || file.name || strings.file
+}
+
+/** One list, so that React keeps a message's element when it was sent. */
+export const keyOf = ({ muid, id }: ChatMessage) => muid ?? id
+
+export const isSame = (one: Target, other: Target) => one.type === other.type && one.id === other.id
+
+const days = new WeakMap<ChatMessage, string>()
+
+/** The day on which a message was sent, in the browser's time zone. Cached: rooms can be large. */
+export function dayOf(message: ChatMessage): string {
+  const known = days.get(message)
+  if (known !== undefined) return known
+  const day = new Date(message.sentAt * 1000).toDateString()
+  days.set(message, day)
+  return day
+}
+
+const GROUP_SECONDS = 5 * 60
+
+/** Whether a message continues those above it, so that it doesn't repeat the avatar and name. */
+export function continues(message: ChatMessage, above: ChatMessage | undefined): boolean {
+  if (!above || above.category === 'action' || message.category === 'action') return false
+  const isClose = message.sentAt - above.sentAt < GROUP_SECONDS && dayOf(above) === dayOf(message)
+  return isClose && above.sender === message.sender && message.quotedMessageId === undefined
+}
+
+const EMOJI =
+  /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\s)+$/u
+
+/** Up to three emoji and nothing else are shown large. */
+export function isLargeEmoji(text: string): boolean {
+  if (text.length > 60 || !EMOJI.test(text)) return false
+  return [...new Intl.Segmenter().segment(text.replaceAll(/\s/g, ''))].length <= 3
+}

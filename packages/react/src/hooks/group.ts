@@ -1,0 +1,50 @@
+'use client'
+import type { Group, LoquatClient, Member } from '@loquat/sdk/client'
+import { useEffect, useState } from 'react'
+import { useClient } from '../chat.tsx'
+
+const CHANGES = [
+  ...(['group.updated', 'group.owner.transferred', 'group.member.joined'] as const),
+  ...(['group.member.left', 'group.member.added', 'group.member.kicked'] as const),
+  ...(['group.member.banned', 'group.member.scope.changed'] as const),
+]
+
+/** Reads something of a group, and again when the group or its members change. */
+function useOfGroup<T>(
+  guid: string | undefined,
+  read: (client: LoquatClient, guid: string) => Promise<T>,
+): T | undefined {
+  const client = useClient()
+  const [found, setFound] = useState<{ guid: string; value: T }>()
+  useEffect(() => {
+    if (guid === undefined) return
+    let isCurrent = true
+    const refresh = () =>
+      void read(client, guid).then(
+        (value) => isCurrent && setFound({ guid, value }),
+        () => undefined,
+      )
+    refresh()
+    const unsubscribe = CHANGES.map((type) =>
+      client.on(type, ({ group }) => {
+        if (group.guid === guid) refresh()
+      }),
+    )
+    return () => {
+      isCurrent = false
+      for (const end of unsubscribe) end()
+    }
+  }, [client, guid, read])
+  return found?.guid === guid ? found?.value : undefined
+}
+
+const readGroup = ({ api }: LoquatClient, guid: string) => api.groups.get(guid)
+const readMembers = async ({ api }: LoquatClient, guid: string) =>
+  (await api.groupMembers.list(guid, { perPage: 100 })).data
+
+/** A group, with the user's own scope in it. */
+export const useGroup = (guid: string | undefined): Group | undefined => useOfGroup(guid, readGroup)
+
+/** The members of a group: the first 100. */
+export const useMembers = (guid: string | undefined): readonly Member[] | undefined =>
+  useOfGroup(guid, readMembers)

@@ -1,0 +1,364 @@
+'use client'
+import type { ChatMessage } from '@loquat/sdk/client'
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useChat } from './chat.tsx'
+import { continues, dayOf, keyOf, plainText, senderOf, summaryOf } from './content.ts'
+import { dayNameOf } from './format.ts'
+import { useMessages } from './hooks/messages.ts'
+import { useReadMark } from './hooks/read-mark.ts'
+import { useFirstUnread } from './hooks/unread.ts'
+import { Icon } from './icons.tsx'
+import { Message } from './message.tsx'
+import { useRoom } from './room.tsx'
+
+/** So close to an end of the loaded messages, the next page is loaded. */
+const NEAR = 15
+/** So close to the end, the list follows new messages. */
+const END_PX = 60
+const HIGHLIGHT_MS = 2_500
+
+/** A guess, until the row is measured. */
+function heightOf(message: ChatMessage | undefined): number {
+  if (!message) return 40
+  const lines = Math.ceil(plainText(message).length / 70)
+  return 28 + 22 * Math.max(1, lines) + ('attachments' in message.data ? 220 : 0)
+}
+
+const newestOf = (messages: readonly ChatMessage[]) =>
+  messages.findLast(({ pending }) => pending === undefined)
+
+/**
+ * The messages of a room. Only those in sight are in the document. Loading more never moves what is on the screen, and at
+ * its end the list follows new messages.
+ */
+export function MessageList() {
+  const { client, strings, parts } = useChat()
+  const { target, parentId, name, setJump } = useRoom()
+  const list = useMessages(target, parentId)
+  const { messages, more, newer, loading, loaded, error, loadOlder, loadNewer } = list
+  const unread = useFirstUnread(target, parentId, messages, more)
+  const scroller = useRef<HTMLDivElement>(null)
+  const [isAtEnd, setAtEnd] = useState(true)
+  const [isPlaced, setPlaced] = useState(false)
+  // Until the list has reached the place where it jumps to, it must not load what lies around its old place.
+  const [isMoving, setMoving] = useState(false)
+  const [focused, setFocused] = useState<number>()
+  const wasNewer = useRef(newer)
+  const virtualizer = useVirtualizer<HTMLDivElement, HTMLDivElement>({
+    count: messages.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => heightOf(messages[index]),
+    getItemKey: (index) => keyOf(messages[index] as ChatMessage),
+    overscan: 6,
+    paddingStart: 16,
+    paddingEnd: 12,
+    anchorTo: 'end',
+    // The next page of an earlier part isn't news.
+    followOnAppend: !newer && !wasNewer.current,
+    scrollEndThreshold: END_PX,
+    rangeExtractor: useCallback(
+      (range: Range) => {
+        const indexes = defaultRangeExtractor(range)
+        if (focused === undefined || indexes.includes(focused) || focused >= range.count) {
+          return indexes
+        }
+        // The focused row stays in the document, or the focus would be lost.
+        return [...indexes, focused].sort((one, other) => one - other)
+      },
+      [focused],
+    ),
+  })
+  useLayoutEffect(() => {
+    wasNewer.current = newer
+  })
+
+  // The first look at the room: at what is new, or at the end.
+  const count = messages.length
+  useLayoutEffect(() => {
+    if (isPlaced || !loaded || count === 0) return
+    if (unread.index > 0 && unread.index < count - 1) {
+      virtualizer.scrollToIndex(unread.index, { align: 'start' })
+    } else virtualizer.scrollToEnd()
+    const frame = requestAnimationFrame(() => setPlaced(true))
+    return () => cancelAnimationFrame(frame)
+  }, [isPlaced, loaded, count, unread.index, virtualizer])
+
+  const items = virtualizer.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (!isPlaced || isMoving || loading || error) return
+    if (more && first < NEAR) loadOlder()
+    else if (newer && last > count - NEAR) loadNewer()
+  }, [isPlaced, isMoving, loading, error, more, newer, first, last, count, loadOlder, loadNewer])
+
+  const noteEnd = useCallback(() => setAtEnd(virtualizer.isAtEnd(END_PX)), [virtualizer])
+  useEffect(noteEnd)
+  useStickyEnd(scroller, isAtEnd && !newer, () => virtualizer.scrollToEnd())
+
+  const newest = newestOf(messages)?.id
+  const sees = isPlaced && isAtEnd && !newer
+  useReadMark(target, sees && parentId === undefined ? newest : undefined)
+  const arrived = useArrived(messages, sees, newer)
+
+  const { highlighted, jumpTo, isGone } = useJump(list, setMoving, (index) =>
+    virtualizer.scrollToIndex(index, { align: 'center' }),
+  )
+  useEffect(() => setJump(jumpTo), [setJump, jumpTo])
+  const toEnd = () => {
+    setMoving(true)
+    const arrive = () => {
+      virtualizer.scrollToEnd()
+      afterFrames(() => setMoving(false))
+    }
+    list.jumpTo().then(
+      () => afterFrames(arrive),
+      () => setMoving(false),
+    )
+  }
+
+  const focus = (index: number) => {
+    if (index < 0 || index >= count) return
+    setFocused(index)
+    virtualizer.scrollToIndex(index, { align: 'auto' })
+    requestAnimationFrame(() => {
+      const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)
+      ;(row?.querySelector('article') ?? row)?.focus({ preventScroll: true })
+    })
+  }
+  const onKeyDown = (event: React.KeyboardEvent<HTMLDivElement>) => {
+    const element = event.target as HTMLElement
+    if (element !== event.currentTarget && !element.matches('article, [data-index]')) return
+    const at = Number(element.closest<HTMLElement>('[data-index]')?.dataset.index ?? count)
+    const next = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1 }[event.key]
+    if (next === undefined) return
+    event.preventDefault()
+    focus(next)
+  }
+
+  const Part = parts.Message ?? Message
+  const top = virtualizer.getVirtualItemForOffset(virtualizer.scrollOffset ?? 0)
+  const topMessage = top && messages[top.index]
+  return (
+    <div className="lq-list">
+      {/* The announcements below say what is new. Rows that scroll into sight are not news. */}
+      <div
+        ref={scroller}
+        className="lq-scroller"
+        role="log"
+        aria-live="off"
+        aria-label={strings.messagesWith(name)}
+        aria-busy={loading}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+        tabIndex={0}
+        onScroll={noteEnd}
+        onKeyDown={onKeyDown}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          if (!currentTarget.contains(relatedTarget as Node | null)) setFocused(undefined)
+        }}
+      >
+        <div className="lq-rows" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ index, key, start }) => {
+            const message = messages[index] as ChatMessage
+            const above = messages[index - 1]
+            const isFirstUnread = index === unread.index
+            // A thread has its first day in the message above it.
+            const isNewDay = above ? dayOf(above) !== dayOf(message) : parentId === undefined
+            return (
+              <div
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                className="lq-row"
+                tabIndex={-1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {index === 0 && !more && parentId === undefined && <Beginning />}
+                {isNewDay && (
+                  <p className="lq-divider">
+                    <span>{dayNameOf(message.sentAt, strings)}</span>
+                  </p>
+                )}
+                {isFirstUnread && (
+                  <p className="lq-divider lq-divider-new">
+                    <span>{strings.newMessages}</span>
+                  </p>
+                )}
+                <Part
+                  message={message}
+                  isContinued={!isFirstUnread && continues(message, above)}
+                  isHighlighted={highlighted === message.id}
+                />
+              </div>
+            )
+          })}
+        </div>
+      </div>
+      {topMessage && (
+        <p className="lq-float-day" data-shown={virtualizer.isScrolling || undefined} aria-hidden>
+          {dayNameOf(topMessage.sentAt, strings)}
+        </p>
+      )}
+      {loading && <span className="lq-loading" role="status" aria-label={strings.loading} />}
+      {loaded && !loading && count === 0 && <p className="lq-empty">{strings.noMessages}</p>}
+      {error && (
+        <p className="lq-notice" role="alert">
+          {strings.loadFailed}
+          <button type="button" className="lq-link" onClick={list.retry}>
+            {strings.retry}
+          </button>
+        </p>
+      )}
+      {isGone && (
+        <p className="lq-notice" role="status">
+          {strings.messageGone}
+        </p>
+      )}
+      {unread.isAbove && unread.lastRead !== undefined && (
+        <button
+          type="button"
+          className="lq-pill lq-pill-top"
+          onClick={() => jumpTo(unread.lastRead ?? '')}
+        >
+          <Icon name="up" size={14} />
+          {strings.jumpToUnread(unread.count)}
+        </button>
+      )}
+      {isPlaced && count > 0 && !(isAtEnd && !newer) && (
+        <button
+          type="button"
+          className="lq-pill lq-pill-end"
+          data-new={arrived > 0 || undefined}
+          aria-label={arrived > 0 ? undefined : strings.jumpToLatest}
+          onClick={toEnd}
+        >
+          {arrived > 0 && strings.newCount(arrived)}
+          <Icon name="down" size={14} />
+        </button>
+      )}
+      <Announcer messages={messages} me={client.uid} />
+    </div>
+  )
+}
+
+/** What is above the first message. */
+function Beginning() {
+  const { strings } = useChat()
+  const { target, name } = useRoom()
+  return (
+    <p className="lq-beginning">
+      {target.type === 'group' ? strings.startOfGroup(name) : strings.startOf(name)}
+    </p>
+  )
+}
+
+/** Stays at the end when the list itself becomes smaller, for example because the composer grows. */
+function useStickyEnd(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  isAtEnd: boolean,
+  toEnd: () => void,
+): void {
+  const latest = useRef({ isAtEnd, toEnd })
+  useLayoutEffect(() => {
+    latest.current = { isAtEnd, toEnd }
+  })
+  useEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const observer = new ResizeObserver(() => {
+      if (latest.current.isAtEnd) latest.current.toEnd()
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [scroller])
+}
+
+/** How many messages of others arrived since the user last saw the end. */
+function useArrived(messages: readonly ChatMessage[], sees: boolean, newer: boolean): number {
+  const { uid } = useChat().client
+  const [seen, setSeen] = useState<string>()
+  const newest = newestOf(messages)?.id
+  useEffect(() => {
+    // If the list opens away from its end, only what arrives from then on is news.
+    if (sees || (seen === undefined && !newer)) setSeen(newest)
+  }, [sees, seen, newest, newer])
+  if (sees || seen === undefined) return 0
+  let count = 0
+  for (let nth = messages.length - 1; nth >= 0; nth--) {
+    const { id, sender, pending } = messages[nth] as ChatMessage
+    if (pending) continue
+    if (Number(id) <= Number(seen)) break
+    if (sender !== uid) count++
+  }
+  return count
+}
+
+/** Two frames later, what was rendered is also measured. */
+const afterFrames = (act: () => void) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => act()))
+
+/** Shows a message and marks it for a moment. */
+function useJump(
+  { jumpTo: load, messages }: Pick<ReturnType<typeof useMessages>, 'jumpTo' | 'messages'>,
+  setMoving: (isMoving: boolean) => void,
+  scrollTo: (index: number) => void,
+) {
+  const [wanted, setWanted] = useState<string>()
+  const [highlighted, setHighlighted] = useState<string>()
+  const [isGone, setGone] = useState(false)
+  const scroll = useRef(scrollTo)
+  useLayoutEffect(() => {
+    scroll.current = scrollTo
+  })
+  useLayoutEffect(() => {
+    if (wanted === undefined) return
+    const index = messages.findIndex(({ id }) => id === wanted)
+    if (index < 0) return
+    setWanted(undefined)
+    setHighlighted(wanted)
+    scroll.current(index)
+    afterFrames(() => setMoving(false))
+  }, [wanted, messages, setMoving])
+  useEffect(() => {
+    if (highlighted === undefined && !isGone) return
+    const timer = setTimeout(() => {
+      setHighlighted(undefined)
+      setGone(false)
+    }, HIGHLIGHT_MS)
+    return () => clearTimeout(timer)
+  }, [highlighted, isGone])
+  const jumpTo = useCallback(
+    (id: string) => {
+      setGone(false)
+      setMoving(true)
+      const fail = () => {
+        setMoving(false)
+        setGone(true)
+      }
+      load(id).then((isThere) => (isThere ? setWanted(id) : fail()), fail)
+    },
+    [load, setMoving],
+  )
+  return { highlighted, jumpTo, isGone }
+}
+
+/** Tells users of screen readers about messages that arrive. */
+function Announcer({ messages, me }: { messages: readonly ChatMessage[]; me: string }) {
+  const { strings } = useChat()
+  const newest = newestOf(messages)
+  const known = useRef<string>(undefined)
+  const [text, setText] = useState('')
+  useEffect(() => {
+    if (!newest) return
+    const isNew = known.current !== undefined && Number(newest.id) > Number(known.current)
+    known.current = newest.id
+    if (!isNew || newest.sender === me) return
+    setText(`${senderOf(newest).name}: ${summaryOf(newest, strings)}`)
+  }, [newest, me, strings])
+  return (
+    <div className="lq-hidden" role="status" aria-live="polite">
+      {text}
+    </div>
+  )
+}

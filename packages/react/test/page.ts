@@ -1,0 +1,94 @@
+/** Builds the test page once, serves it beside a real server and opens it in a real browser. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { build, type PreviewServer, preview } from 'vite'
+import { type Network, openNetwork } from '../../sdk/test/proxy.ts'
+import { freePort } from '../../server/src/engines/process.ts'
+import { openChromium } from '../../server/test/chromium.ts'
+import { type TestApp, type TestServer, useServer } from '../../server/test/kit.ts'
+
+const ROOT = fileURLToPath(new URL('page', import.meta.url))
+/** The folder for screenshots. Without it, none are taken. */
+const SHOTS = process.env.LOQUAT_SCREENSHOTS
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 120_000
+
+/** How a window looks: `lang`, `layout`, `theme` and `density` of the page, and the browser's own options. */
+export interface Look extends BrowserContextOptions {
+  width?: number
+  height?: number
+  [query: string]: unknown
+}
+
+export interface Kit {
+  server: TestServer
+  network: () => Network
+  /** Opens the page as a user. */
+  open(app: TestApp, uid: string, look?: Look): Promise<Page>
+}
+
+/** A port of its own is in the URLs of files, which browsers open themselves. */
+export async function atPort(): Promise<Record<string, string>> {
+  const port = String(await freePort())
+  return { LOQUAT_PORT: port, LOQUAT_PUBLIC_URL: `http://localhost:${port}` }
+}
+
+/** A browser and a server for the tests of a file. The first window starts what it needs. */
+export async function newKit(): Promise<Kit> {
+  const server = useServer({ roles: ['api', 'gateway', 'worker'], env: await atPort() })
+  let folder = ''
+  let web: PreviewServer
+  let browser: Browser
+  let network: Network
+  let started: Promise<void> | undefined
+  const start = async () => {
+    folder = await mkdtemp(join(tmpdir(), 'loquat-kit-'))
+    network = await openNetwork(server.service.apiPort ?? 0)
+    const shared = { configFile: false, root: ROOT, logLevel: 'error' } as const
+    const output = { outDir: folder, emptyOutDir: true }
+    await build({ ...shared, build: output })
+    const target = `http://127.0.0.1:${network.port}`
+    web = await preview({
+      ...{ ...shared, build: output },
+      preview: {
+        ...{ host: '127.0.0.1', port: await freePort() },
+        proxy: { '/v3': { target, ws: true } },
+      },
+    })
+    browser = await openChromium()
+  }
+  after(async () => {
+    await browser?.close()
+    await web?.close()
+    network?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  return {
+    server,
+    network: () => network,
+    async open(app, uid, { width = 1280, height = 800, ...look } = {}) {
+      started ??= start()
+      await started
+      const { lang, layout, theme, density, jump, ...options } = look
+      const { authToken } = await app.client.authTokens.create(uid, { force: true })
+      const context = await browser.newContext({
+        ...{ viewport: { width, height }, reducedMotion: 'reduce', ...options },
+      })
+      const page = await context.newPage()
+      page.setDefaultTimeout(TIMEOUT_MS)
+      const query = { appId: app.id, uid, authToken, lang, layout, theme, density, jump }
+      const known = Object.entries(query).filter(([, value]) => value !== undefined)
+      const address = `http://127.0.0.1:${web.config.preview.port}`
+      await page.goto(`${address}?${new URLSearchParams(known as [string, string][])}`)
+      return page
+    },
+  }
+}
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (SHOTS) await page.screenshot({ path: `${SHOTS}/kit-${name}.png` })
+}

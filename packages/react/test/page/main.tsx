@@ -1,0 +1,68 @@
+/** A page with the main components, as small as a user of the kit would write it. The address says who signs in and how. */
+import { LoquatClient, type Target } from '@loquat/sdk/client'
+import { StrictMode, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Channel, ChatProvider, ConversationList, en, Thread } from '../../src/index.ts'
+import { ar } from '../../src/strings/ar.ts'
+import { es } from '../../src/strings/es.ts'
+import '../../src/theme.css'
+
+const query = Object.fromEntries(new URLSearchParams(location.search))
+const { appId = '', uid = '', authToken = '', lang = 'en', layout, theme, density, jump } = query
+
+const client = new LoquatClient({
+  ...{ appId, uid, authToken, presence: 'all' as const },
+  baseUrl: location.origin,
+})
+Object.assign(window, { client })
+
+type Choice<T> = T | undefined
+
+function Page() {
+  const [target, setTarget] = useState<Target>()
+  const [thread, setThread] = useState<string>()
+  const [wanted] = useState(jump ? { id: jump } : undefined)
+  const open = (next: Target | undefined) => {
+    setTarget(next)
+    setThread(undefined)
+  }
+  return (
+    <ChatProvider
+      client={client}
+      strings={{ en, es, ar }[lang] ?? en}
+      layout={layout as Choice<'workspace' | 'messenger'>}
+      theme={theme as Choice<'light' | 'dark'>}
+      density={density as Choice<'comfortable' | 'compact'>}
+    >
+      <main
+        className="page"
+        style={{ display: 'flex', flex: 1, minWidth: 0 }}
+        data-open={target && ''}
+        data-thread={thread && ''}
+      >
+        <div className="list">
+          <ConversationList selected={target} onSelect={open} />
+        </div>
+        {target && (
+          <Channel
+            target={target}
+            onThread={setThread}
+            onBack={() => open(undefined)}
+            jumpTo={wanted}
+          />
+        )}
+        {target && thread && (
+          <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
+        )}
+      </main>
+    </ChatProvider>
+  )
+}
+
+const root = document.getElementById('root')
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  )

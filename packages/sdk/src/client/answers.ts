@@ -1,0 +1,119 @@
+import type { AgentRunDetails } from '../operations.gen.ts'
+
+/** An answer that an agent is writing, or failed to write. */
+export interface RunningAnswer {
+  runId: string
+  conversationId: string
+  /** Id of the first message of the thread. */
+  threadId: string
+  /** Id of the message with the question. */
+  messageId: string
+  state: 'running' | 'failed'
+  /** What the agent has written so far. */
+  text: string
+  /** Starts again with each attempt. */
+  attempt: number
+  /** Why it failed. */
+  reason?: string
+}
+
+export interface AgentEvent {
+  type: string
+  runId: string
+  conversationId: string
+  threadId: string
+  messageId: string
+  attempt?: number
+  data: { delta?: string; offset?: number; reason?: string; messageId?: string }
+}
+
+/** How long to wait before a run is read again, in milliseconds. */
+const AGAIN_MS = 1_000
+
+/**
+ * Tracks the answers that agents are writing to this user, until their messages arrive. The server doesn't repeat events: after
+ * a gap, the run is read.
+ */
+export class Answers {
+  #answers: Record<string, RunningAnswer> = {}
+  readonly #reading = new Set<string>()
+  readonly #read: (runId: string) => Promise<AgentRunDetails>
+  readonly #changed: (answers: Record<string, RunningAnswer>) => void
+
+  constructor(
+    read: (runId: string) => Promise<AgentRunDetails>,
+    changed: (answers: Record<string, RunningAnswer>) => void,
+  ) {
+    this.#read = read
+    this.#changed = changed
+  }
+
+  apply({ type, data, attempt = 0, ...ids }: AgentEvent): void {
+    const { runId, conversationId, threadId, messageId } = ids
+    const known = this.#answers[runId]
+    const place = { runId, conversationId, threadId, messageId }
+    const empty: RunningAnswer = { ...place, attempt, text: '', state: 'running' }
+    if (type === 'run_finished') {
+      // The message says the rest. A held one comes later, or never.
+      if (data.messageId === undefined) this.end(runId)
+    } else if (type === 'run_error') {
+      this.#set({ ...empty, ...known, state: 'failed', reason: data.reason ?? '' })
+    } else if (type === 'run_started' || type === 'text_message_start') this.#set(empty)
+    else if (type === 'text_message_content') {
+      const continues = known?.attempt === attempt && known.state === 'running'
+      this.#add(continues ? known : empty, data)
+    }
+  }
+
+  /** The message of the answer has arrived, or nobody waits for it. */
+  end(runId: string): void {
+    if (!this.#answers[runId]) return
+    const { [runId]: _, ...others } = this.#answers
+    this.#answers = others
+    this.#changed(others)
+  }
+
+  /** Events may have been lost. */
+  reload(): void {
+    for (const { runId, state } of Object.values(this.#answers)) {
+      if (state === 'running') void this.#fetch(runId)
+    }
+  }
+
+  clear(): void {
+    if (Object.keys(this.#answers).length === 0) return
+    this.#answers = {}
+    this.#changed({})
+  }
+
+  #add(answer: RunningAnswer, { delta = '', offset = 0 }: AgentEvent['data']): void {
+    const { runId, text } = answer
+    const gap = offset > text.length
+    this.#set(gap ? answer : { ...answer, text: text.slice(0, offset) + delta })
+    if (gap) void this.#fetch(runId)
+  }
+
+  #set(answer: RunningAnswer): void {
+    this.#answers = { ...this.#answers, [answer.runId]: answer }
+    this.#changed(this.#answers)
+  }
+
+  /** The stored text is up to a second old. If that isn't enough, the next piece shows another gap. */
+  async #fetch(runId: string): Promise<void> {
+    if (this.#reading.has(runId)) return
+    this.#reading.add(runId)
+    setTimeout(() => this.#reading.delete(runId), AGAIN_MS)
+    const run = await this.#read(runId).catch(() => undefined)
+    const known = this.#answers[runId]
+    if (!run || !known) return
+    if (run.state === 'finished') return this.end(runId)
+    if (run.state === 'failed' || run.state === 'cancelled') {
+      this.#set({ ...known, state: 'failed', reason: run.reason ?? '' })
+      return
+    }
+    const { text = '', attempt = 0 } = run
+    const newer =
+      attempt > known.attempt || (attempt === known.attempt && text.length > known.text.length)
+    if (newer) this.#set({ ...known, attempt, text })
+  }
+}

@@ -1,0 +1,169 @@
+-- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, then what a send locks, agent_spending ('' first), jobs.
+
+/*
+ * Reads on in an app's log: starts a run for each text message from a user to an active built agent, and moves the
+ * position. `more`: there may be others. Questions from before yesterday get no answer any more. Agents don't answer
+ * agents, nor the app itself. Runs of one thread are one serial queue.
+ */
+create or replace function start_agent_runs(
+  p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int,
+  out started int, out more boolean
+)
+language plpgsql as $$
+declare
+  v_after bigint;
+  v_to bigint;
+  v_read int;
+  v_reached bigint;
+  v_asked json;
+  stretch record;
+  q record;
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  started := 0;
+  more := false;
+  select position into v_after from agent_progress where app_no = p_app_no for no key update;
+  select * into stretch from stretch_after(p_app_no, v_after);
+  if stretch.last is null then return; end if;
+  v_to := stretch.upto;
+  if stretch.kept then
+    with found as materialized (
+      select position, payload -> 'message' as message, at
+      from logged_events(p_app_no, stretch.base, p_limit, v_to, '{message.sent}')
+    )
+    select count(*), max(position), json_agg(message order by position) filter (
+      where at > now() - interval '24 hours'
+        and message ->> 'receiverType' = 'user'
+        and message ->> 'category' = 'message' and message ->> 'type' = 'text'
+        and exists (select from agents g
+          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.kind = 'built' and g.active))
+    into v_read, v_reached, v_asked
+    from found;
+    if v_read = p_limit then v_to := v_reached; end if;
+  end if;
+  for q in
+    select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, asked.message ->> 'receiver' as agent
+    from json_array_elements(v_asked) with ordinality asked (message, nth)
+    join messages m on m.app_no = p_app_no and m.id = (asked.message ->> 'id')::bigint and m.deleted_at is null
+    join users u on u.app_no = p_app_no and u.uid = m.sender and u.role <> '@agentic'
+    order by asked.nth
+  loop
+    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.sender, q.thread, q.agent);
+  end loop;
+  update agent_progress set position = v_to where app_no = p_app_no;
+  more := v_to < stretch.last;
+end $$;
+
+/* Starts a run unless the message has one. Returns the number of new runs. */
+create or replace function start_agent_run(
+  p_app_no int, p_message bigint, p_conversation bigint, p_uid text, p_thread bigint, p_agent text
+) returns int
+language plpgsql as $$
+declare
+  v_run uuid;
+begin
+  insert into agent_runs (app_no, agent_uid, uid, conversation, message_id, thread_id)
+  values (p_app_no, p_agent, p_uid, p_conversation, p_message, p_thread)
+  on conflict (app_no, message_id, agent_uid) do nothing
+  returning run_id into v_run;
+  if v_run is null then return 0; end if;
+  perform enqueue_agent_run(p_app_no, v_run);
+  return 1;
+end $$;
+
+/* Queues the job of a run. Runs take long, so other jobs of the app go first. */
+create or replace function enqueue_agent_run(p_app_no int, p_run uuid) returns void
+language sql as $$
+  update agent_runs r set job_id = enqueue_job(p_app_no, 'agents.run', jsonb_build_object('runId', p_run),
+    p_priority => -1, p_serial_key => 'agent ' || r.agent_uid || ' ' || r.thread_id)
+  where r.app_no = p_app_no and r.run_id = p_run
+$$;
+
+/* Deletes at most p_limit runs of a user, asked or answered, with their steps. Returns how many. */
+create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
+language sql as $$
+  with gone as (
+    delete from agent_runs where ctid = any (array(
+      (select ctid from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
+      union
+      (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      limit p_limit))
+    returning run_id
+  ), steps as (
+    delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+  ), spent as (
+    delete from agent_spending where app_no = p_app_no and uid = p_uid
+  )
+  select count(*)::int from gone
+$$;
+
+/*
+ * Reserves what a call of a model may cost at most, and adds its step. Returns why it must not be made; the caller rolls
+ * back then. Calls of an app take turns at its row. p_money is null if the provider has no prices.
+ */
+create or replace function reserve_agent_call(
+  p_app_no int, p_run uuid, p_no int, p_attempt int, p_provider text, p_model text, p_tokens bigint, p_money float8
+) returns text
+language plpgsql as $$
+declare
+  b agent_budgets;
+  s agent_spending;
+  v_uid text;
+  v_now timestamptz := clock_timestamp();
+  v_tokens bigint;
+  v_money float8;
+begin
+  select * into b from agent_budgets where app_no = p_app_no;
+  if p_money is null and (b.run_money is not null or b.user_day_money is not null or b.app_month_money is not null) then
+    return 'budget_unpriced';
+  end if;
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
+  select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
+  into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
+  if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money);
+  if s.tokens > b.app_month_tokens or s.money > b.app_month_money then return 'budget_app'; end if;
+  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money);
+  if s.tokens > b.user_day_tokens or s.money > b.user_day_money then return 'budget_user'; end if;
+  insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
+  values (p_app_no, p_run, p_no, p_attempt, 'model_call', p_provider, p_model, p_tokens, p_money, v_now);
+  return null;
+end $$;
+
+/* Adds to what an app (uid '') or a user has spent in a period. */
+create or replace function spend(p_app_no int, p_uid text, p_period date, p_tokens bigint, p_money float8)
+returns agent_spending
+language sql as $$
+  insert into agent_spending as s (app_no, uid, period, tokens, money)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0))
+  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money
+  returning *
+$$;
+
+/* Ends a call, and replaces its reservation by what it cost. Null: nobody knows, so it cost all of it. */
+create or replace function settle_agent_call(
+  p_app_no int, p_run uuid, p_no int, p_attempt int, p_state text, p_error text, p_input int, p_output int,
+  p_tokens bigint, p_money float8
+) returns void
+language plpgsql as $$
+declare
+  c agent_steps;
+  v_uid text;
+  v_tokens bigint;
+  v_money float8;
+begin
+  update agent_steps set state = p_state, text = null, error = p_error, input_tokens = p_input,
+    output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
+    charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
+  where app_no = p_app_no and run_id = p_run and no = p_no and attempt = p_attempt and state = 'running'
+  returning * into c;
+  if not found then return; end if;
+  v_tokens := c.charged_tokens - c.reserved_tokens;
+  v_money := coalesce(c.charged_money - c.reserved_money, 0);
+  if v_tokens = 0 and v_money = 0 then return; end if;
+  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
+  if v_uid is not null then
+    perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  end if;
+end $$;

@@ -1,0 +1,79 @@
+-- Calls. A call changes only under the lock of its conversation's head, after that of the users who act
+-- (send.sql has the whole order).
+
+/* Whether somebody can still answer or is in the call. After the ring timeout it is over, even before the job says so. */
+create or replace function is_active(c calls) returns boolean
+language sql volatile
+return c.status = 'ongoing' or c.status = 'initiated' and c.initiated_at > clock_timestamp() - interval '45 seconds';
+
+/*
+ * Adds the message about a change of a call whose head is locked, and returns its record. It has no event of its own.
+ * p_call is the call as the message shows it.
+ */
+create or replace function append_call(
+  p_app_no int, p_conversation bigint, p_by text, p_type text, p_action text, p_call jsonb, p_moves boolean
+) returns jsonb
+language plpgsql as $$
+declare
+  h conversations;
+  m messages;
+  v_kind text := p_call ->> 'receiverType';
+  v_by jsonb := entity_record(p_app_no, 'user', p_by);
+  v_for jsonb := entity_record(p_app_no, v_kind, p_call ->> 'callReceiver');
+  v_on jsonb := jsonb_build_object('entity', p_call, 'entityType', 'call');
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves, null, null, null);
+  m := insert_message(h, p_by, 'call', p_type, jsonb_build_object('action', p_action, 'entities', jsonb_build_object(
+      'by', jsonb_build_object('entity', small_record(v_by), 'entityType', 'user'),
+      'on', v_on,
+      'for', jsonb_build_object('entity', small_record(v_for), 'entityType', v_kind))),
+    '{}', null, null, null, p_moves, p_moves);
+  return jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
+    'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
+    'on', v_on,
+    'for', jsonb_build_object('entity', v_for, 'entityType', v_kind)));
+end $$;
+
+/* Lets a job take a user out of calls that the user may not be in any more, if the user is in any. */
+create or replace function leave_calls(p_app_no int, p_uid text) returns void
+language plpgsql as $$
+begin
+  if exists (select from call_participants
+    where app_no = p_app_no and uid = p_uid and state in ('waiting', 'ongoing'))
+  then
+    perform enqueue_job(p_app_no, 'calls.leave', jsonb_build_object('uid', p_uid));
+  end if;
+end $$;
+
+/* Deletes at most p_limit calls of a conversation with their participants, and returns how many. */
+create or replace function sweep_calls(p_app_no int, p_conversation bigint, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  v_ids := array(select id from calls
+    where app_no = p_app_no and conversation = p_conversation limit p_limit);
+  if v_ids = '{}' then return 0; end if;
+  delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
+  delete from calls where app_no = p_app_no and id = any (v_ids);
+  perform add_total(p_app_no, 'calls', -cardinality(v_ids));
+  return cardinality(v_ids);
+end $$;
+
+/* Deletes at most p_limit places of a removed user in calls of groups, and the calls that the user started. */
+create or replace function sweep_calls_of_user(p_app_no int, p_uid text, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_ids bigint[];
+  v_started bigint[];
+begin
+  v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
+  if v_ids = '{}' then return 0; end if;
+  v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_participants where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+  delete from calls where app_no = p_app_no and id = any (v_started);
+  perform add_total(p_app_no, 'calls', -cardinality(v_started));
+  return cardinality(v_ids);
+end $$;

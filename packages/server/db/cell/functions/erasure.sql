@@ -1,0 +1,382 @@
+-- Erasure of a user (docs/privacy.md): what the removal of a user leaves in other places. Every function works on a batch
+-- and can be repeated. Lock order: conversations by number, then messages.
+
+/*
+ * Replaces what a JSON value says about a user. Records keep only what is no secret, with the name of a deleted user,
+ * and the uid becomes p_as. Texts that people wrote stay, but for mentions of the user. If the result equals the
+ * value, the value doesn't name the user.
+ */
+create or replace function without_user(p_value jsonb, p_uid text, p_as text, p_key text default '') returns jsonb
+language plpgsql immutable parallel safe as $$
+declare
+  v_text text;
+begin
+  case jsonb_typeof(p_value)
+  when 'object' then
+    if p_value ->> 'uid' = p_uid then
+      p_value := p_value - '{avatar,link,statusMessage,metadata,tags,lastActiveAt,connection,reason,remark}'::text[];
+      if p_value ? 'name' then p_value := p_value || '{"name": "Deleted user"}'; end if;
+    end if;
+    -- A message of the user inside of another one, as a quote.
+    if p_as <> p_uid and p_value ->> 'sender' = p_uid and p_value ? 'data' then
+      p_value := (p_value - '{muid,tags,metadata}'::text[]) || '{"data": {}}';
+    end if;
+    return (
+      select coalesce(jsonb_object_agg(
+        case when key = p_uid then p_as else key end, without_user(value, p_uid, p_as, key)), '{}')
+      from jsonb_each(p_value));
+  when 'array' then
+    return (
+      select coalesce(jsonb_agg(without_user(value, p_uid, p_as, p_key) order by nth), '[]')
+      from jsonb_array_elements(p_value) with ordinality e (value, nth));
+  when 'string' then
+    v_text := p_value #>> '{}';
+    -- What can't be a uid: a uid may be any word, such as `text`.
+    if v_text = p_uid and p_key <> all ('{text,name,description,type,category,receiverType,kind,action,status,state,scope,
+      oldScope,newScope,role,reaction,mimeType,extension,entityType,messageType,messageCategory,region,platform}')
+    then
+      return to_jsonb(p_as);
+    end if;
+    -- Markers of mentions are found in any case, as when they are sent.
+    if strpos(v_text, '<@') > 0 then
+      return to_jsonb(regexp_replace(v_text, '<@uid:' || p_uid || '>', '<@uid:' || p_as || '>', 'gi'));
+    end if;
+    return p_value;
+  else
+    return p_value;
+  end case;
+end $$;
+
+/*
+ * Removes a user from the next p_limit messages of others after p_after: those that mention the user, action messages,
+ * and messages that the user edited, deleted or pinned. p_which says which index to walk. Returns the last id that was
+ * looked at; null if that was all.
+ */
+create or replace function erase_from_messages(
+  p_app_no int, p_uid text, p_as text, p_which text, p_after bigint, p_limit int
+) returns bigint
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  if p_which = 'mentions' then
+    v_ids := array(select message_id from mentions
+      where app_no = p_app_no and uid = p_uid and message_id > p_after order by message_id limit p_limit);
+  elsif p_which = 'actions' then
+    v_ids := array(select id from (
+        (select id from messages
+         where app_no = p_app_no and category = 'action' and id > p_after order by id limit p_limit)
+        union all
+        (select id from messages
+         where app_no = p_app_no and category = 'call' and id > p_after order by id limit p_limit)) written
+      order by id limit p_limit);
+  elsif p_which = 'changed' then
+    v_ids := array(select id from messages
+      where app_no = p_app_no and updated_at is not null and id > p_after order by id limit p_limit);
+  end if;
+  perform from conversations c
+  where c.app_no = p_app_no and c.no = any (array(
+    select m.conversation from messages m
+    where m.app_no = p_app_no and m.id = any (v_ids) and (
+      p_uid in (m.edited_by, m.deleted_by, m.pinned_by) or strpos(lower(m.data::text), p_uid) > 0)))
+  order by c.no for no key update;
+  update messages m set data = n.data,
+    edited_by = case when m.edited_by = p_uid then p_as else m.edited_by end,
+    deleted_by = case when m.deleted_by = p_uid then p_as else m.deleted_by end,
+    pinned_by = case when m.pinned_by = p_uid then p_as else m.pinned_by end
+  from (
+    select id, without_user(data, p_uid, p_as) as data from messages
+    where app_no = p_app_no and id = any (v_ids) and (
+      p_uid in (edited_by, deleted_by, pinned_by) or strpos(lower(data::text), p_uid) > 0)
+  ) n
+  where m.app_no = p_app_no and m.id = n.id
+    and (n.data <> m.data or p_as <> p_uid and p_uid in (m.edited_by, m.deleted_by, m.pinned_by));
+  if p_which = 'mentions' and p_as <> p_uid then
+    delete from mentions where app_no = p_app_no and uid = p_uid and message_id = any (v_ids);
+  end if;
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
+/* The segments of the search index with texts that name a user or that the user wrote. */
+create or replace function segments_of_user(p_app_no int, p_uid text) returns setof bigint
+language sql stable as $$
+  select upto_id from search_segments s
+  where app_no = p_app_no and (exists (
+      select from messages m
+      where m.app_no = p_app_no and m.sender = p_uid and m.id > s.after_id and m.id <= s.upto_id)
+    or exists (
+      select from mentions k
+      where k.app_no = p_app_no and k.uid = p_uid and k.message_id > s.after_id and k.message_id <= s.upto_id))
+$$;
+
+/*
+ * Empties the profile of a user whose messages stay, and deletes at most p_limit rows in each table that only the user
+ * needs. The user is deactivated. Returns how many rows changed; 0 means that nothing is left.
+ */
+create or replace function erase_profile(p_app_no int, p_uid text, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_done int := 0;
+  v_part int;
+  k record;
+begin
+  update users set name = 'Deleted user', avatar = null, avatar_file = null, link = null, status_message = null,
+    metadata = null, tags = '{}', last_active_at = null
+  where app_no = p_app_no and uid = p_uid and (name <> 'Deleted user' or avatar is not null or link is not null
+    or status_message is not null or metadata is not null or tags <> '{}' or last_active_at is not null);
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update inbox set tags = '{}' where app_no = p_app_no and uid = p_uid and tags <> '{}';
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update sanctions set reason = '' where app_no = p_app_no and uid = p_uid and reason <> '';
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update flags set remark = null where app_no = p_app_no and uid = p_uid and remark is not null;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update subject_flags set remark = null
+  where app_no = p_app_no and remark is not null and (uid = p_uid or kind = 'user' and subject = p_uid);
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and uid = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update call_participants set device_id = null
+  where app_no = p_app_no and uid = p_uid and device_id is not null;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from checked_messages where ctid = any (array(
+    select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from notification_mutes where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from notification_batches where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  v_done := v_done + remove_agent_runs(p_app_no, p_uid, p_limit);
+  delete from notification_users where app_no = p_app_no and uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  for k in
+    select id, conversation from held_messages
+    where app_no = p_app_no and sender = p_uid order by conversation limit p_limit
+  loop
+    perform from conversations where app_no = p_app_no and no = k.conversation for no key update;
+    v_done := v_done + delete_held(p_app_no, array[k.id]);
+  end loop;
+  return v_done;
+end $$;
+
+/* Files of a user that goes lose the names that the user gave them. The sweep deletes those that nobody refers to. */
+create or replace function erase_files(p_app_no int, p_uid text) returns void
+language sql as $$
+  update files set name = 'file' where app_no = p_app_no and uid = p_uid and name <> 'file'
+$$;
+
+/* Deletes the addresses of a user that get nothing more, unless another user has the same address. */
+create or replace function erase_addresses(p_app_no int, p_uid text) returns void
+language sql as $$
+  delete from suppressed_addresses s using notification_users u
+  where u.app_no = p_app_no and u.uid = p_uid and s.app_no = p_app_no and s.address in (u.email, u.phno)
+    and not exists (
+      select from notification_users o
+      where o.app_no = p_app_no and o.uid <> p_uid and s.address in (o.email, o.phno))
+$$;
+
+/*
+ * Deletes and changes at most p_limit rows in each of the other tables that name a user. p_as is the uid that takes the
+ * user's place; if it is the same, the user stays as somebody without a name. Returns how many rows changed in the table with
+ * the most; less than p_limit means that nothing is left.
+ */
+create or replace function erase_rows(p_app_no int, p_uid text, p_as text, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_gone boolean := p_as <> p_uid;
+  v_most int := 0;
+  v_part int;
+  j record;
+begin
+  if v_gone then
+    delete from muids where ctid = any (array(
+      select ctid from muids where app_no = p_app_no and sender = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    delete from muids where ctid = any (array(
+      select ctid from muids where app_no = p_app_no and target = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    update groups set updated_by = p_as where app_no = p_app_no and guid = any (array(
+      select guid from groups where app_no = p_app_no and updated_by = p_uid limit p_limit));
+    get diagnostics v_part = row_count;
+    v_most := greatest(v_most, v_part);
+    update receipt_floors set
+      ahead_id = case when ahead_uid = p_uid then 0 else ahead_id end,
+      ahead_uid = case when ahead_uid <> p_uid then ahead_uid end, laggards = array_remove(laggards, p_uid)
+    where app_no = p_app_no and (ahead_uid = p_uid or p_uid = any (laggards));
+    update moderation_rules set filters = without_user(filters, p_uid, p_as)
+    where app_no = p_app_no and strpos(filters::text, p_uid) > 0 and without_user(filters, p_uid, p_as) <> filters;
+  end if;
+  delete from presence where app_no = p_app_no and uid = p_uid;
+  delete from idempotency where ctid = any (array(
+    select ctid from idempotency where app_no = p_app_no and uid = p_uid limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  delete from held_edits where ctid = any (array(
+    select ctid from held_edits e where app_no = p_app_no and (edited_by = p_uid or v_gone and not exists (
+      select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update held_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
+    select id from held_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
+  where app_no = p_app_no and id = any (array(
+    select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update checked_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
+    select id from checked_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  update rule_previews p set samples = coalesce((
+      select jsonb_agg(s order by nth) from jsonb_array_elements(p.samples) with ordinality e (s, nth)
+      where exists (select from messages m
+        where m.app_no = p_app_no and m.id = (s ->> 'id')::bigint and m.sender <> p_uid)), '[]')
+  where app_no = p_app_no and exists (
+    select from jsonb_array_elements(p.samples) s where not exists (
+      select from messages m where m.app_no = p_app_no and m.id = (s ->> 'id')::bigint and m.sender <> p_uid));
+  update rule_previews set rule = without_user(rule, p_uid, p_as)
+  where app_no = p_app_no and strpos(rule::text, p_uid) > 0 and without_user(rule, p_uid, p_as) <> rule;
+  delete from notification_held where app_no = p_app_no and p_uid in (uid, by_uid);
+  delete from notification_deliveries where app_no = p_app_no and p_uid in (uid, by_uid);
+  delete from notification_logs where app_no = p_app_no and id = any (array(
+    select id from notification_logs
+    where app_no = p_app_no and p_uid in (uid, sender, receiver, reaction_sender) limit p_limit));
+  get diagnostics v_part = row_count;
+  v_most := greatest(v_most, v_part);
+  -- Jobs that wait are cancelled, so that the next one of their serial key can start.
+  for j in
+    select id from jobs
+    where app_no = p_app_no and ended_at is null and state <> 'running' and input ->> 'uid' = p_uid
+  loop
+    perform cancel_job(p_app_no, j.id);
+  end loop;
+  with gone as (
+    delete from jobs where app_no = p_app_no and ended_at is not null and (
+      concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
+        ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])')) returning id)
+  delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
+  return v_most;
+end $$;
+
+/*
+ * Erases a user from the next p_limit events of the log after p_after, up to p_upto. An event that is about the user becomes a
+ * tombstone; one that others need, such as those of a group, keeps its place without the user's data. The event that
+ * says that the user was deleted keeps the uid, so that servers learn of it. Returns the last position that was looked
+ * at; null if that was all.
+ */
+create or replace function erase_events(
+  p_app_no int, p_uid text, p_as text, p_after bigint, p_upto bigint, p_limit int
+) returns bigint
+-- The service itself can't change the log.
+language plpgsql security definer
+set search_path = public, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_last bigint;
+  v_seen int := 0;
+  e record;
+  v_payload jsonb;
+  v_rest jsonb;
+  v_topic text := 'user:' || p_uid;
+  v_about boolean;
+  v_keeps boolean;
+begin
+  for e in
+    select p.position, p.day, p.type, p.to_first, p.to_second, p.body_id, p.body_day, b.key, b.active_uid, b.payload
+    from event_positions p cross join lateral (
+      select key, active_uid, payload from event_bodies where id = p.body_id and day = p.body_day offset 0) b
+    where p.app_no = p_app_no and p.position > p_after and p.position <= p_upto
+    order by p.position limit p_limit
+  loop
+    v_last := e.position;
+    v_seen := v_seen + 1;
+    v_about := p_uid = e.active_uid or v_topic in (e.key, e.to_first, e.to_second);
+    -- A remark about a message that is gone doesn't name its sender.
+    if e.type in ('message.flagged', 'message.unflagged') and p_as <> p_uid then
+      v_about := v_about or not exists (
+        select from messages where app_no = p_app_no and id = (e.payload ->> 'messageId')::bigint);
+    end if;
+    v_about := coalesce(v_about, false);
+    continue when e.type = 'event.erased' or strpos(lower(e.payload::text), p_uid) = 0 and not v_about;
+    v_payload := e.payload::jsonb;
+    v_rest := without_user(v_payload, p_uid, p_as);
+    continue when v_rest = v_payload and not v_about;
+    v_keeps := case
+      when e.type = 'user.deleted' then true
+      when p_as = p_uid then e.type = 'user.deactivated' or e.type like 'group.%' or e.type ~
+        '^(message\.(sent|edited|deleted|restored|pinned|unpinned|reaction\..*)|conversation\.(read|delivered|cleared))$'
+      when e.type like 'group.%' then e.type <> 'group.flagged'
+      else e.type ~ '^message\.(sent|edited|deleted|restored|pinned|unpinned)$'
+        and p_uid not in (v_payload #>> '{message,sender}', v_payload #>> '{message,receiver}')
+        and p_uid is distinct from v_payload #>> '{message,data,entities,on,entity,sender}'
+      end;
+    if not v_keeps then
+      update event_bodies set type = 'event.erased', key = '', to_first = '', to_second = null, active_uid = null,
+        counts_as = null, payload = '{}'
+      where id = e.body_id and day = e.body_day;
+      update event_positions set type = 'event.erased', to_first = '', to_second = null
+      where app_no = p_app_no and position = e.position and day = e.day;
+    else
+      if e.type = 'user.deleted' then v_rest := without_user(v_payload, p_uid, p_uid); end if;
+      continue when v_rest = v_payload and p_as = p_uid;
+      update event_bodies set payload = v_rest::json,
+        active_uid = case when active_uid = p_uid and p_as <> p_uid then null else active_uid end,
+        to_first = case when to_first = v_topic and p_as <> p_uid then '' else to_first end,
+        to_second = case when to_second = v_topic and p_as <> p_uid then null else to_second end
+      where id = e.body_id and day = e.body_day;
+      update event_positions set
+        to_first = case when to_first = v_topic then '' else to_first end,
+        to_second = case when to_second = v_topic then null else to_second end
+      where app_no = p_app_no and position = e.position and day = e.day and p_as <> p_uid
+        and v_topic in (to_first, to_second);
+    end if;
+  end loop;
+  return case when v_seen = p_limit then v_last end;
+end $$;
+
+/*
+ * Deletes what webhooks still wait to send of erased events. Nobody knows what servers answered about a user, so at most
+ * p_limit stored answers of the app go too. Returns how many; less than p_limit means that none is left.
+ */
+create or replace function erase_deliveries(p_app_no int, p_uid text, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_done int;
+begin
+  delete from webhook_backlog b
+  where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
+    select from event_positions p
+    where p.app_no = p_app_no and p.position = b.position and p.type = 'event.erased'));
+  delete from webhook_parked k
+  where k.app_no = p_app_no and not exists (
+    select from webhook_backlog b
+    where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key);
+  delete from webhook_dead_letters d
+  where d.app_no = p_app_no and d.upto = d.position and exists (
+    select from event_positions p
+    where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
+  update webhook_deliveries set answer = null where app_no = p_app_no and answer is not null and id = any (array(
+    select id from webhook_deliveries where app_no = p_app_no and answer is not null limit p_limit));
+  get diagnostics v_done = row_count;
+  return v_done;
+end $$;

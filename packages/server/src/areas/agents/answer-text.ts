@@ -1,0 +1,60 @@
+/**
+ * The text of an answer before anybody sees it. A model writes what a message or a tool told it to, so the text is as
+ * hostile as its input: an image of a foreign host would send what the URL contains to that host, without a click.
+ */
+
+/** The most bytes of an answer. */
+export const ANSWER_BYTES = 32_000
+
+/** Control characters but for tabs and line feeds, overrides of the direction, and characters that nobody sees. */
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g
+
+const strip = (text: string) => text.replace(INVISIBLE, '')
+
+/** Markdown shows an image as a link then. Several exclamation marks must not leave one. */
+const withoutImages = (text: string) => text.replace(/!+\[/g, '[')
+
+/** Collects the pieces of an answer, and cleans them. */
+export class AnswerText {
+  /** What can be shown. */
+  text = ''
+  /** Whether the answer is longer than allowed. The rest is left out. */
+  full = false
+  /** What the next piece may change: exclamation marks, and the first half of a character. */
+  #held = ''
+  #bytes = 0
+
+  /** Adds a piece, and returns what became visible. */
+  add(piece: string): string {
+    if (this.full) return ''
+    const all = strip(this.#held + piece)
+    this.#held = /!*[\ud800-\udbff]?$/.exec(all)?.[0] ?? ''
+    if (this.#held.length > ANSWER_BYTES) this.full = true
+    return this.#show(all.slice(0, all.length - this.#held.length))
+  }
+
+  /** The answer is complete. */
+  end(): string {
+    const rest = this.#held
+    this.#held = ''
+    return this.#show(rest)
+  }
+
+  #show(ready: string): string {
+    let shown = withoutImages(ready).toWellFormed()
+    const left = ANSWER_BYTES - this.#bytes
+    if (Buffer.byteLength(shown) > left) {
+      shown = cut(shown, left)
+      this.full = true
+    }
+    this.#bytes += Buffer.byteLength(shown)
+    this.text += shown
+    return shown
+  }
+}
+
+/** The beginning of a text with at most so many bytes, in whole characters. */
+const cut = (text: string, bytes: number) =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, bytes)).replace(/\ufffd+$/, '')

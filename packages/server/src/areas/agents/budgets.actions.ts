@@ -1,0 +1,58 @@
+import type { Actor } from '../../core/actor.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import { type Executor, query } from '../../platform/db/query.ts'
+import {
+  type AgentBudgetChanges,
+  type AgentBudgets,
+  LIMITS,
+  type LimitName,
+} from './budgets.schema.ts'
+import { lockAgents } from './queries.ts'
+
+type Limits = Record<LimitName, number | null>
+
+const findBudgets = query<
+  { appNo: number },
+  { limits: Limits | null; tokens: number; money: number }
+>(
+  'agents.findBudgets',
+  `select (select json_build_object('runTokens', run_tokens, 'runMoney', run_money, 'userDayTokens', user_day_tokens,
+       'userDayMoney', user_day_money, 'appMonthTokens', app_month_tokens, 'appMonthMoney', app_month_money)
+     from agent_budgets where app_no = :appNo) as limits,
+     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(money), 0)::float8 as money
+   from agent_spending
+   where app_no = :appNo and uid = '' and period = date_trunc('month', now() at time zone 'utc')::date`,
+)
+
+const storeBudgets = query<{ appNo: number } & Limits>(
+  'agents.storeBudgets',
+  `insert into agent_budgets (app_no, run_tokens, run_money, user_day_tokens, user_day_money, app_month_tokens,
+     app_month_money)
+   values (:appNo, :runTokens, :runMoney, :userDayTokens, :userDayMoney, :appMonthTokens, :appMonthMoney)
+   on conflict (app_no) do update set run_tokens = excluded.run_tokens, run_money = excluded.run_money,
+     user_day_tokens = excluded.user_day_tokens, user_day_money = excluded.user_day_money,
+     app_month_tokens = excluded.app_month_tokens, app_month_money = excluded.app_month_money`,
+)
+
+export async function getAgentBudgets(db: Executor, appNo: number): Promise<AgentBudgets> {
+  const { limits, tokens, money } = await findBudgets.one(db, { appNo })
+  const set = Object.entries(limits ?? {}).filter(([, limit]) => limit !== null)
+  return { ...Object.fromEntries(set), spentThisMonth: { tokens, money } }
+}
+
+export function updateAgentBudgets(
+  deps: Deps,
+  actor: Actor,
+  changes: AgentBudgetChanges,
+): Promise<AgentBudgets> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockAgents.run(tx, { appNo })
+    const before: AgentBudgets = await getAgentBudgets(tx, appNo)
+    const merged: AgentBudgetChanges = { ...before, ...changes }
+    const limits = Object.fromEntries(LIMITS.map((name) => [name, merged[name] ?? null])) as Limits
+    await storeBudgets.run(tx, { appNo, ...limits })
+    return getAgentBudgets(tx, appNo)
+  })
+}

@@ -1,0 +1,81 @@
+/** What the model gets: the instruction of the agent, and the thread up to the question. */
+import type { ChatTurn } from '../../core/models/chat.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { listBlocks } from './blocks.queries.ts'
+import type { NewAgentVariable } from './blocks.schema.ts'
+import { listThread, type QuestionRow } from './runs.queries.ts'
+
+/** How much of a thread the model reads: so many messages before the question, and so many bytes. */
+const MESSAGES = 40
+const BYTES = 48_000
+/** Users can set their own metadata, so a value is one short line. */
+const VALUE_LENGTH = 500
+
+const EVERY = { newer: false, after: null, before: null, limit: 1_000 }
+
+/**
+ * Only messages of this thread that the asking user sees. Answers to earlier questions come before the question, even if
+ * they were sent after it.
+ */
+export async function readTurns(
+  db: Executor,
+  appNo: number,
+  question: QuestionRow,
+): Promise<ChatTurn[]> {
+  const { message_id: id, conversation, thread_id: thread, agent_uid: agent, uid } = question
+  const before = await listThread.many(db, {
+    ...{ appNo, conversation, thread, question: id, agent, uid, limit: MESSAGES },
+  })
+  const turns: ChatTurn[] = []
+  let left = BYTES - Buffer.byteLength(question.text)
+  for (const { sender, text } of before) {
+    left -= Buffer.byteLength(text)
+    if (left < 0) break
+    turns.unshift({ role: sender === agent ? 'assistant' : 'user', text })
+  }
+  // A conversation begins with its user.
+  while (turns[0]?.role === 'assistant') turns.shift()
+  return [...turns, { role: 'user', text: question.text }]
+}
+
+/** The instruction with the values of its variables. */
+export async function readInstruction(
+  db: Executor,
+  appNo: number,
+  instruction: string | undefined,
+  question: QuestionRow,
+): Promise<string | undefined> {
+  if (!instruction?.includes('@var-')) return instruction
+  const rows = await listBlocks.many(db, { appNo, kind: 'variable', ...EVERY })
+  const known = new Map(rows.map(({ slug, definition }) => [slug, definition as NewAgentVariable]))
+  const { uid, name, role } = question
+  const sender: Record<string, string> = { uid, name, role }
+  // One pass: a value that looks like a variable isn't one.
+  return instruction.replace(
+    /@var-auth:sender\.(uid|name|role)|@var-custom:([a-zA-Z][a-zA-Z0-9_.]*)/g,
+    (all, field: string | undefined, key = '') => {
+      if (field !== undefined) return line(sender[field])
+      // A sentence may end after the name.
+      const slug = known.has(key) ? key : key.replace(/\.+$/, '')
+      const variable = known.get(slug)
+      return variable ? line(sourced(variable, question)) + key.slice(slug.length) : all
+    },
+  )
+}
+
+function sourced(variable: NewAgentVariable, { metadata, data }: QuestionRow): unknown {
+  const { sourceType, sourcePath = '', constantValue, defaultValue } = variable
+  if (sourceType === 'constant') return constantValue ?? defaultValue
+  let value: unknown = sourceType === 'user_metadata' ? metadata : data.metadata
+  for (const part of sourcePath.split('.')) {
+    const within = typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+    value = within ? (value as Record<string, unknown>)[part] : undefined
+  }
+  return value ?? defaultValue
+}
+
+/** One line of text; objects and nothing are left out. */
+const line = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value).replace(/\s+/g, ' ').slice(0, VALUE_LENGTH)
+    : ''

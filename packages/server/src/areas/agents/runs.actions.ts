@@ -1,0 +1,125 @@
+import type { Actor } from '../../core/actor.ts'
+import { printedId } from '../../core/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { cancelJob } from '../jobs/queries.ts'
+import { sendAgentEvent } from './run-stream.ts'
+import {
+  cutSteps,
+  endRun,
+  enqueueRun,
+  findRun,
+  listRunRows,
+  listSteps,
+  lockRun,
+  type RunRow,
+  requeueRun,
+  type StepRow,
+} from './runs.queries.ts'
+import type { AgentRun, AgentRunDetails, AgentRunQuery, EndReason } from './runs.schema.ts'
+
+const isApp = ({ uid }: Actor) => uid === undefined
+
+function toRun(actor: Actor, row: RunRow): AgentRun {
+  const { reason, error, answer_id: answerId } = row
+  return {
+    ...{ id: row.run_id, agentUid: row.agent_uid, uid: row.uid, conversationId: printedId(row) },
+    ...{ messageId: String(row.message_id), threadId: String(row.thread_id) },
+    state: row.state as AgentRun['state'],
+    ...(reason !== null && { reason: reason as EndReason }),
+    ...(error !== null && isApp(actor) && { error }),
+    ...(answerId !== null && { answerId: String(answerId) }),
+    createdAt: row.created_at.getTime(),
+    ...(row.started_at && { startedAt: row.started_at.getTime() }),
+    ...(row.ended_at && { endedAt: row.ended_at.getTime() }),
+  }
+}
+
+type Step = AgentRunDetails['steps'][number]
+
+const toStep = (actor: Actor, row: StepRow): Step => ({
+  ...{ no: row.no, attempt: row.attempt, kind: row.kind as Step['kind'] },
+  state: row.state as Step['state'],
+  ...(isApp(actor) && {
+    ...(row.provider_id !== null && { providerId: row.provider_id }),
+    ...(row.model !== null && { model: row.model }),
+    ...(row.input_tokens !== null && { inputTokens: row.input_tokens }),
+    ...(row.output_tokens !== null && { outputTokens: row.output_tokens }),
+    ...(row.charged_tokens !== null && { chargedTokens: row.charged_tokens }),
+    ...(row.charged_money !== null && { chargedMoney: row.charged_money }),
+    ...(row.error !== null && { error: row.error }),
+  }),
+  startedAt: row.started_at.getTime(),
+  ...(row.ended_at && { endedAt: row.ended_at.getTime() }),
+})
+
+/** A run of the app; users have only those that answer them. */
+async function getRow(
+  db: Executor,
+  { app, uid }: Actor,
+  find: typeof findRun,
+  runId: string,
+): Promise<RunRow> {
+  const row = await find.maybeOne(db, { appNo: app.no, runId })
+  if (!row || (uid !== undefined && row.uid !== uid)) {
+    throw fail('ERR_AGENT_RUN_NOT_FOUND', { runId })
+  }
+  return row
+}
+
+export async function listAgentRuns(actor: Actor, query: AgentRunQuery) {
+  const { app } = actor
+  const { limit, uid = actor.uid, ...filter } = query
+  // Others' runs look as if they didn't exist.
+  if (actor.uid !== undefined && uid !== actor.uid) return { data: [], meta: {} }
+  const rows = await listRunRows(app.cell.db, app.no, { ...filter, uid, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return { data: shown.map((row) => toRun(actor, row)), meta: last ? { next: last.run_id } : {} }
+}
+
+export async function getAgentRun(actor: Actor, runId: string): Promise<AgentRunDetails> {
+  const { db } = actor.app.cell
+  const row = await getRow(db, actor, findRun, runId)
+  const steps = await listSteps.many(db, { appNo: actor.app.no, runId })
+  const last = steps.at(-1)
+  return {
+    ...toRun(actor, row),
+    ...(last && { attempt: last.attempt }),
+    ...(last && last.text !== null && { text: last.text }),
+    steps: steps.map((step) => toStep(actor, step)),
+  }
+}
+
+/** The worker stops within about a second. Nothing that it writes meanwhile is stored. */
+export function cancelAgentRun(deps: Deps, actor: Actor, runId: string): Promise<AgentRun> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const row = await getRow(tx, actor, lockRun, runId)
+    if (row.ended_at) throw fail('ERR_AGENT_RUN_OVER', { runId, state: row.state })
+    const reason: EndReason = isApp(actor) ? 'cancelled_by_app' : 'cancelled_by_user'
+    await cutSteps.run(tx, { appNo, runId })
+    await endRun.run(tx, { appNo, runId, state: 'cancelled', reason, error: null })
+    if (row.job_id !== null) await cancelJob.run(tx, { appNo, id: row.job_id })
+    tx.enqueued = true
+    tx.afterCommit(() => sendAgentEvent(deps, appNo, row, { type: 'run_error', data: { reason } }))
+    return toRun(actor, await findRun.one(tx, { appNo, runId }))
+  })
+}
+
+/** The run goes to the end of its thread's queue. */
+export function retryAgentRun(deps: Deps, actor: Actor, runId: string): Promise<AgentRun> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const { state } = await getRow(tx, actor, lockRun, runId)
+    if (state !== 'failed' && state !== 'cancelled') {
+      throw fail('ERR_AGENT_RUN_NOT_FAILED', { runId, state })
+    }
+    const row = await requeueRun.one(tx, { appNo, runId })
+    await enqueueRun.run(tx, { appNo, runId })
+    tx.enqueued = true
+    return toRun(actor, row)
+  })
+}

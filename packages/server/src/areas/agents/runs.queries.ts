@@ -1,0 +1,258 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { type Executor, query } from '../../platform/db/query.ts'
+import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
+
+export type RunRow = Omit<CellRows['agent_runs'], 'app_no'> & {
+  kind: 'user'
+  one: string
+  other: string
+}
+export type StepRow = Omit<
+  CellRows['agent_steps'],
+  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money'
+>
+
+type OneRun = { appNo: number; runId: string }
+
+const COLUMNS = `r.run_id, r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id, r.job_id, r.state, r.reason,
+  r.error, r.answer_id, r.created_at, r.started_at, r.ended_at, 'user' as kind,
+  least(r.uid, r.agent_uid) as one, greatest(r.uid, r.agent_uid) as other`
+
+const columns = new Sql([COLUMNS], [])
+
+export const findRun = query<OneRun, RunRow>(
+  'agents.findRun',
+  `select ${COLUMNS} from agent_runs r where app_no = :appNo and run_id = :runId::uuid`,
+)
+
+/** Until the transaction ends, nobody else changes its state. */
+export const lockRun = query<OneRun, RunRow>(
+  'agents.lockRun',
+  `select ${COLUMNS} from agent_runs r
+   where app_no = :appNo and run_id = :runId::uuid for no key update`,
+)
+
+export interface RunFilter {
+  agentUid?: string | undefined
+  uid?: string | undefined
+  state?: string | undefined
+  before?: string | undefined
+  limit: number
+}
+
+/** Newest first. A filter by state looks at the other runs of the app, user or agent too, of which there are 30 days. */
+export function listRunRows(
+  db: Executor,
+  appNo: number,
+  { agentUid, uid, state, before, limit }: RunFilter,
+): Promise<RunRow[]> {
+  const conditions: Sql[] = [
+    sql`r.app_no = ${appNo}`,
+    ...(agentUid === undefined ? [] : [sql`r.agent_uid = ${agentUid}`]),
+    ...(uid === undefined ? [] : [sql`r.uid = ${uid}`]),
+    ...(state === undefined ? [] : [sql`r.state = ${state}`]),
+    ...(before === undefined
+      ? []
+      : [
+          sql`(r.created_at, r.run_id) < (
+            select b.created_at, b.run_id from agent_runs b
+            where b.app_no = ${appNo} and b.run_id = ${before}::uuid)`,
+        ]),
+  ]
+  return runSql<RunRow>(
+    db,
+    'agents.listRuns',
+    sql`select ${columns} from agent_runs r where ${joinSql(conditions, ' and ')}
+        order by r.created_at desc, r.run_id desc limit ${limit}`,
+  )
+}
+
+export const listSteps = query<OneRun, StepRow>(
+  'agents.listSteps',
+  `select no, attempt, kind, state, provider_id, model, text, input_tokens, output_tokens, charged_tokens,
+     charged_money, error, started_at, ended_at
+   from agent_steps where app_no = :appNo and run_id = :runId::uuid order by no, attempt`,
+)
+
+/** Starts a run, or goes on with it after a crash. No row if it is over. Its time counts from its first start. */
+export const beginRun = query<OneRun, RunRow & { elapsed_ms: number }>(
+  'agents.beginRun',
+  `update agent_runs r set state = 'running', started_at = coalesce(started_at, clock_timestamp())
+   where app_no = :appNo and run_id = :runId::uuid and state in ('queued', 'running')
+   returning ${COLUMNS}, extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as elapsed_ms`,
+)
+
+/** No row if it is over already. */
+export const endRun = query<
+  OneRun & { state: string; reason: string; error: string | null },
+  { run_id: string }
+>(
+  'agents.endRun',
+  `update agent_runs set state = :state, reason = :reason, error = :error, ended_at = clock_timestamp(), job_id = null
+   where app_no = :appNo and run_id = :runId::uuid and ended_at is null
+   returning run_id`,
+)
+
+/** The message has the text from now on. */
+export const storeAnswer = query<OneRun & { answerId: number }>(
+  'agents.storeAnswer',
+  `with answered as (
+     update agent_runs set answer_id = :answerId
+     where app_no = :appNo and run_id = :runId::uuid returning agent_uid
+   ), stepped as (
+     update agent_steps set text = null where app_no = :appNo and run_id = :runId::uuid
+   )
+   update agents a set last_message_at = now() from answered
+   where a.app_no = :appNo and a.uid = answered.agent_uid`,
+)
+
+/** Sets a failed or cancelled run back, and queues it. */
+export const requeueRun = query<OneRun, RunRow>(
+  'agents.requeueRun',
+  `update agent_runs r set state = 'queued', reason = null, error = null, started_at = null, ended_at = null
+   where app_no = :appNo and run_id = :runId::uuid
+   returning ${COLUMNS}`,
+)
+
+export const enqueueRun = query<OneRun>(
+  'agents.enqueueRun',
+  'select enqueue_agent_run(:appNo, :runId::uuid)',
+)
+
+export type QuestionRow = Pick<
+  CellRows['agent_runs'],
+  'agent_uid' | 'uid' | 'conversation' | 'message_id' | 'thread_id'
+> & {
+  text: string
+  data: Record<string, unknown>
+  name: string
+  role: string
+  metadata: unknown
+}
+
+/** The question and its sender. No row if the message was deleted, or the user is gone. */
+export const findQuestion = query<OneRun, QuestionRow>(
+  'agents.findQuestion',
+  `select r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id,
+     coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata
+   from agent_runs r
+   join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
+   join users u on u.app_no = r.app_no and u.uid = r.uid and u.deactivated_at is null and u.removed_at is null
+   where r.app_no = :appNo and r.run_id = :runId::uuid`,
+)
+
+/**
+ * The messages of a thread before a question, newest first: those that the asking user sees, and answers to earlier
+ * questions. Reads the thread's first message and its newest replies.
+ */
+export const listThread = query<
+  {
+    appNo: number
+    conversation: number
+    thread: number
+    question: number
+    agent: string
+    uid: string
+    limit: number
+  },
+  { sender: string; text: string }
+>(
+  'agents.listThread',
+  `select m.sender, m.data ->> 'text' as text
+   from (
+     (select * from messages where app_no = :appNo and parent_id = :thread and id <> :question
+        and (id < :question or sender = :agent)
+      order by id desc limit :limit)
+     union all
+     (select * from messages where app_no = :appNo and id = :thread and id <> :question)
+   ) m
+   left join inbox i on i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :agent
+   where m.conversation = :conversation and m.deleted_at is null
+     and (m.category, m.type) in (('message', 'text'), ('agentic', 'assistant'))
+     and m.id > coalesce(i.cleared_id, 0) and m.data ->> 'text' is not null
+   order by m.id desc`,
+)
+
+type OneStep = OneRun & { no: number; attempt: number }
+
+/** Steps that a crash or somebody cut off. Nobody knows what they cost, so it is all that was reserved. */
+export const cutSteps = query<OneRun>(
+  'agents.cutSteps',
+  `update agent_steps set state = 'cut', text = null, charged_tokens = reserved_tokens,
+     charged_money = reserved_money, ended_at = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and state = 'running'`,
+)
+
+/** The attempts of a step since the run was last started. */
+export const countAttempts = query<OneRun & { no: number }, { last: number; recent: number }>(
+  'agents.countAttempts',
+  `select coalesce(max(s.attempt), 0) as last,
+     count(*) filter (where s.started_at >= r.started_at) as recent
+   from agent_runs r
+   left join agent_steps s on s.app_no = r.app_no and s.run_id = r.run_id and s.no = :no
+   where r.app_no = :appNo and r.run_id = :runId::uuid`,
+)
+
+/** Reserves what a call may cost, and adds its step. A reason: it must not be made, and the caller rolls back. */
+export const reserveCall = query<
+  OneStep & { providerId: string; model: string; tokens: number; money: number | null },
+  { refusal: string | null }
+>(
+  'agents.reserveCall',
+  `select reserve_agent_call(:appNo, :runId::uuid, :no, :attempt, :providerId, :model, :tokens::bigint,
+     :money::float8) as refusal`,
+)
+
+export const storeText = query<OneStep & { text: string }>(
+  'agents.storeText',
+  `update agent_steps set text = :text
+   where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
+)
+
+/** Ends a call. Without `tokens` and `money`, it cost all that was reserved. */
+export const settleCall = query<
+  OneStep & {
+    state: string
+    error: string | null
+    input: number | null
+    output: number | null
+    tokens: number | null
+    money: number | null
+  }
+>(
+  'agents.settleCall',
+  `select settle_agent_call(:appNo, :runId::uuid, :no, :attempt, :state, :error, :input::int, :output::int,
+     :tokens::bigint, :money::float8)`,
+)
+
+/** Ends runs whose job can't run any more: somebody cancelled it, or its workers died again and again. */
+export const endLostRuns = query<{ limit: number }, { run_id: string }>(
+  'agents.endLostRuns',
+  `update agent_runs set state = 'failed', reason = 'interrupted', ended_at = clock_timestamp(), job_id = null
+   where ctid = any (array(
+     select r.ctid from agent_runs r join working_apps() using (app_no)
+     where r.ended_at is null and not exists (
+       select from jobs j where j.app_no = r.app_no and j.id = r.job_id and j.ended_at is null)
+     order by r.created_at limit :limit for no key update of r skip locked))
+   returning run_id`,
+)
+
+/** Removes runs that ended 30 days ago, with their steps. */
+export const removeOldRuns = query<{ limit: number }, { removed: number }>(
+  'agents.removeOldRuns',
+  `with gone as (
+     delete from agent_runs where ctid = any (array(
+       select ctid from agent_runs
+       where ended_at is not null and ended_at < now() - interval '30 days' limit :limit))
+     returning app_no, run_id
+   ), steps as (
+     delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.run_id
+   )
+   select count(*) as removed from gone`,
+)
+
+/** Sums of periods that no budget looks at any more. */
+export const removeOldSpending = query<Record<string, never>>(
+  'agents.removeOldSpending',
+  `delete from agent_spending where period < now() - interval '62 days'`,
+)

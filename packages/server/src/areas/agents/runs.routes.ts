@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { Data } from '../../platform/http/schemas.ts'
+import { cancelAgentRun, getAgentRun, listAgentRuns, retryAgentRun } from './runs.actions.ts'
+import {
+  AgentRun,
+  AgentRunDetails,
+  AgentRunList,
+  AgentRunParams,
+  AgentRunQuery,
+} from './runs.schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: true,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+  feature: { none: 'The contract has no operations for runs of agents.' },
+}
+const tags = ['agent_runs']
+const RUNS = '/ai-agents/runs'
+const OWN = 'Users have the runs that answer their own questions.'
+
+export const agentRunRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      RUNS,
+      {
+        config: access,
+        schema: {
+          operationId: 'listAgentRuns',
+          tags,
+          summary: 'List runs of agents, newest first',
+          description: `A run answers one message. ${OWN}`,
+          querystring: AgentRunQuery,
+          response: { 200: AgentRunList },
+        },
+      },
+      ({ actor, query }) => listAgentRuns(actor, query),
+    )
+
+    app.get(
+      `${RUNS}/:runId`,
+      {
+        config: { ...access, errors: ['ERR_AGENT_RUN_NOT_FOUND'] },
+        schema: {
+          operationId: 'getAgentRun',
+          tags,
+          summary: 'Get a run with its steps',
+          description: OWN,
+          params: AgentRunParams,
+          response: { 200: Data(AgentRunDetails) },
+        },
+      },
+      async ({ actor, params }) => ({ data: await getAgentRun(actor, params.runId) }),
+    )
+
+    app.post(
+      `${RUNS}/:runId/cancel`,
+      {
+        config: { ...access, errors: ['ERR_AGENT_RUN_NOT_FOUND', 'ERR_AGENT_RUN_OVER'] },
+        schema: {
+          operationId: 'cancelAgentRun',
+          tags,
+          summary: 'Cancel a run',
+          description: OWN,
+          params: AgentRunParams,
+          response: { 200: Data(AgentRun) },
+        },
+      },
+      async ({ actor, params }) => ({ data: await cancelAgentRun(deps, actor, params.runId) }),
+    )
+
+    app.post(
+      `${RUNS}/:runId/retry`,
+      {
+        config: { ...access, errors: ['ERR_AGENT_RUN_NOT_FOUND', 'ERR_AGENT_RUN_NOT_FAILED'] },
+        schema: {
+          operationId: 'retryAgentRun',
+          tags,
+          summary: 'Retry a run that failed or was cancelled',
+          description: OWN,
+          params: AgentRunParams,
+          response: { 200: Data(AgentRun) },
+        },
+      },
+      async ({ actor, params }) => ({ data: await retryAgentRun(deps, actor, params.runId) }),
+    )
+  }

@@ -1,0 +1,141 @@
+import { type Static, Type } from 'typebox'
+import { Id } from '../../platform/http/schemas.ts'
+import { Milliseconds } from './cursor.ts'
+
+export const RUN_STATES = [
+  ...(['queued', 'running', 'waiting', 'finished', 'failed', 'cancelled'] as const),
+] as const
+export type RunState = (typeof RUN_STATES)[number]
+
+/** Why a run ended. */
+export const END_REASONS = [
+  // Finished.
+  ...(['answered', 'cut_short', 'held'] as const),
+  // Cancelled.
+  ...(['cancelled_by_user', 'cancelled_by_app', 'question_deleted'] as const),
+  // Failed.
+  ...(['agent_inactive', 'not_configured', 'timed_out', 'interrupted', 'empty_answer'] as const),
+  ...(['disapproved', 'not_deliverable', 'filtered'] as const),
+  ...(['budget_run', 'budget_user', 'budget_app', 'budget_unpriced'] as const),
+  ...(['provider_limited', 'provider_unavailable', 'provider_refused'] as const),
+  ...(['provider_invalid', 'provider_silent', 'provider_forbidden'] as const),
+] as const
+export type EndReason = (typeof END_REASONS)[number]
+
+const State = Type.Enum([...RUN_STATES], {
+  description:
+    '`queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person.',
+})
+
+const Step = Type.Object(
+  {
+    no: Type.Integer({ description: 'Place in the run, from 1.' }),
+    attempt: Type.Integer({
+      description: 'From 1. A step that failed or was cut off is repeated.',
+    }),
+    kind: Type.Enum(['model_call']),
+    state: Type.Enum(['running', 'done', 'failed', 'cut'], {
+      description: '`cut`: its process ended before it did.',
+    }),
+    providerId: Type.Optional(Type.String({ description: 'Only for the app.' })),
+    model: Type.Optional(Type.String({ description: 'Only for the app.' })),
+    inputTokens: Type.Optional(
+      Type.Integer({ description: 'What the provider counted. Only for the app.' }),
+    ),
+    outputTokens: Type.Optional(Type.Integer({ description: 'Likewise.' })),
+    chargedTokens: Type.Optional(
+      Type.Integer({ description: 'What counts for budgets. Only for the app.' }),
+    ),
+    chargedMoney: Type.Optional(Type.Number({ description: 'Likewise.' })),
+    error: Type.Optional(Type.String({ description: 'What went wrong. Only for the app.' })),
+    startedAt: Milliseconds('When it started, in Unix milliseconds.'),
+    endedAt: Type.Optional(Milliseconds('When it ended, in Unix milliseconds.')),
+  },
+  { additionalProperties: false, 'x-component': 'AgentStep' },
+)
+
+const run = {
+  id: Type.String({ description: "Also the `muid` of the answer's message." }),
+  agentUid: Type.String({ description: 'UID of the agent.' }),
+  uid: Type.String({ description: 'UID of the user who asked.' }),
+  conversationId: Type.String(),
+  messageId: Type.String({ description: 'Id of the message with the question.' }),
+  threadId: Type.String({ description: 'Id of the first message of the thread.' }),
+  state: State,
+  reason: Type.Optional(
+    Type.Enum([...END_REASONS], {
+      description:
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent.',
+    }),
+  ),
+  error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),
+  answerId: Type.Optional(Type.String({ description: 'Id of the message with the answer.' })),
+  createdAt: Milliseconds('When the question was noticed, in Unix milliseconds.'),
+  startedAt: Type.Optional(Milliseconds('When the agent started, in Unix milliseconds.')),
+  endedAt: Type.Optional(Milliseconds('When it ended, in Unix milliseconds.')),
+}
+
+export const AgentRun = Type.Object(run, {
+  additionalProperties: false,
+  'x-component': 'AgentRun',
+})
+export type AgentRun = Static<typeof AgentRun>
+
+export const AgentRunDetails = Type.Object(
+  {
+    ...run,
+    attempt: Type.Optional(Type.Integer({ description: 'Attempt of the last step.' })),
+    text: Type.Optional(
+      Type.String({
+        description:
+          'What the agent has written so far, at most a second old, or when it failed. A finished run has `answerId` instead.',
+      }),
+    ),
+    steps: Type.Array(Step, { description: 'In order, with repeated attempts.' }),
+  },
+  { additionalProperties: false, 'x-component': 'AgentRunDetails' },
+)
+export type AgentRunDetails = Static<typeof AgentRunDetails>
+
+export const AgentRunParams = Type.Object({
+  runId: Type.String({
+    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    description: 'Id of the run.',
+  }),
+})
+
+export const AgentRunQuery = Type.Object({
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Maximum number of records per page.',
+  }),
+  before: Type.Optional(
+    Type.String({
+      ...AgentRunParams.properties.runId,
+      description: 'Only runs older than this one. Pass `meta.next` of the previous page.',
+    }),
+  ),
+  agentUid: Type.Optional(Id('Only runs of this agent.')),
+  uid: Type.Optional(Id('Only questions of this user.')),
+  state: Type.Optional(Type.Enum([...RUN_STATES], { description: 'Only runs in this state.' })),
+})
+export type AgentRunQuery = Static<typeof AgentRunQuery>
+
+export const AgentRunList = Type.Object(
+  {
+    data: Type.Array(AgentRun),
+    meta: Type.Object(
+      {
+        next: Type.Optional(
+          Type.String({
+            description: 'Pass this as `before` to get the next page. Missing on the last page.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)

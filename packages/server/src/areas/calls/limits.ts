@@ -1,0 +1,11 @@
+/** How long a call rings. `is_active` in db/cell/functions/calls.sql has it too. */
+export const RING_SECONDS = 45
+
+/** How long one device can be alone in a call. */
+export const LONE_SECONDS = 180
+
+/** Devices in a call at the same time. */
+export const MAX_DEVICES = 50
+
+/** A call rings each member of a group, so groups with more members can only meet. */
+export const MAX_RUNG = 256

@@ -1,0 +1,149 @@
+import { CALL_MODES, CALL_STATUSES, CALL_TYPES } from '@loquat/protocol'
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
+
+const Minutes = (description: string) => Type.Number({ minimum: 0, description })
+
+export const CallParticipant = Type.Object(
+  {
+    uid: Type.String(),
+    isJoined: Type.Boolean({ description: 'Whether this device has joined the call.' }),
+    state: Type.Enum(['ongoing', 'ended', 'unanswered', 'rejected'], {
+      description: '`unanswered` also while the call rings.',
+    }),
+    joinedAt: Type.Optional(Timestamp('Time when the device joined, in Unix seconds.')),
+    leftAt: Type.Optional(Timestamp('Time when it left, in Unix seconds.')),
+    totalAudioMinutes: Minutes('Minutes in an audio call.'),
+    totalVideoMinutes: Minutes('Minutes in a video call.'),
+    totalDuration: Minutes('Both together.'),
+    deviceId: Type.Optional(Type.String({ description: 'As the device sent it.' })),
+    mid: Type.Optional(Type.String({ description: 'The meeting, if the device joined.' })),
+    sends: Type.Optional(
+      Type.Boolean({
+        description: 'In the mode `presenter`: whether this user sends audio and video.',
+      }),
+    ),
+  },
+  { additionalProperties: false, 'x-component': 'CallParticipant' },
+)
+export type CallParticipant = Static<typeof CallParticipant>
+
+export const CallRecord = Type.Object(
+  {
+    sessionId: Type.String(),
+    type: Type.Enum([...CALL_TYPES]),
+    mode: Type.Enum([...CALL_MODES], {
+      description: '`call` rings, `meet` does not, and in `presenter` only the caller sends.',
+    }),
+    status: Type.Enum([...CALL_STATUSES]),
+    receiverType: Type.Enum(['user', 'group']),
+    receiver: Type.String({ description: 'UID or GUID.' }),
+    initiator: Type.String({ description: 'UID of the caller.' }),
+    initiatedAt: Timestamp('Time when it was started, in Unix seconds.'),
+    startedAt: Type.Optional(Timestamp('Time when it was answered, in Unix seconds.')),
+    endedAt: Type.Optional(Timestamp('Time when an answered call ended, in Unix seconds.')),
+    totalAudioMinutes: Minutes('Of all participants.'),
+    totalVideoMinutes: Minutes('Of all participants.'),
+    totalDurationInMinutes: Minutes('Both together.'),
+    totalDuration: Type.String({ description: 'From the answer to the end, as `HH:MM:SS`.' }),
+    totalParticipants: Type.Integer({
+      description: 'How many devices joined. One person on two devices counts twice.',
+    }),
+    hasRecording: Type.Boolean(),
+    hasTranscription: Type.Boolean(),
+    mid: Type.String({ description: 'Id of the meeting.' }),
+    participants: Type.Array(CallParticipant),
+  },
+  { additionalProperties: false, 'x-component': 'CallRecord' },
+)
+export type CallRecord = Static<typeof CallRecord>
+
+export const Transcription = Type.Object(
+  {
+    roomName: Type.String(),
+    tid: Type.String(),
+    mid: Type.Optional(Type.String()),
+    startTime: Timestamp('Start of the transcript, in Unix seconds.'),
+    endTime: Timestamp('End of the transcript, in Unix seconds.'),
+    transcriptDate: Type.String({ description: 'ISO 8601.' }),
+    transcriptUrl: Type.String(),
+  },
+  { additionalProperties: false, 'x-component': 'Transcription' },
+)
+
+const Second = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999_999, description }))
+
+export const CallListQuery = PageQuery({
+  type: Type.Optional(Type.Enum([...CALL_TYPES])),
+  mode: Type.Optional(Type.Enum([...CALL_MODES])),
+  status: Type.Optional(
+    Type.Enum([...CALL_STATUSES, 'canceled'], { description: '`canceled` means `cancelled`.' }),
+  ),
+  receiverType: Type.Optional(Type.Enum(['user', 'group'])),
+  participantsCount: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'How many devices joined.' }),
+  ),
+  startedAt: Second('Only calls that were answered at this time or later, in Unix seconds.'),
+  endedAt: Second('Only calls that ended at this time or earlier, in Unix seconds.'),
+  hasRecording: Type.Optional(Type.Boolean()),
+  hasTranscription: Type.Optional(Type.Boolean()),
+  uid: Type.Optional(Id('Only calls of this user.')),
+})
+export type CallListQuery = Static<typeof CallListQuery>
+
+export const TranscriptionQuery = PageQuery({})
+
+export const SessionParams = Type.Object({
+  sessionId: Type.String({ maxLength: 200, description: 'Session id of the call.' }),
+})
+
+const DeviceId = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description:
+      "The device's own id. Its user's other devices learn from it that they may stop ringing.",
+  }),
+)
+
+export const NewCall = Type.Object({
+  receiver: Id('UID or GUID.'),
+  receiverType: Type.Optional(Type.Enum(['user', 'group'], { description: '`user` by default.' })),
+  type: Type.Enum([...CALL_TYPES]),
+  mode: Type.Optional(
+    Type.Enum([...CALL_MODES], {
+      description:
+        '`call`, the default, rings for 45 seconds. `meet` starts at once, without ringing. `presenter` rings, and only the caller sends.',
+    }),
+  ),
+  deviceId: DeviceId,
+})
+export type NewCall = Static<typeof NewCall>
+
+export const JoinBody = Nullable(
+  Type.Object({
+    deviceId: DeviceId,
+    transfer: Type.Optional(
+      Type.Boolean({
+        description: 'Moves the call to this device, if the user is in it on another one.',
+      }),
+    ),
+  }),
+)
+export type JoinBody = Static<typeof JoinBody>
+
+export const LeaveBody = Nullable(Type.Object({ deviceId: DeviceId }))
+export type LeaveBody = Static<typeof LeaveBody>
+
+export const RejectBody = Nullable(
+  Type.Object({
+    status: Type.Optional(
+      Type.Enum(['rejected', 'busy'], {
+        description:
+          '`rejected` by default; `busy` if the device is in a call of another app, for 1:1 calls.',
+      }),
+    ),
+  }),
+)
+export type RejectBody = Static<typeof RejectBody>

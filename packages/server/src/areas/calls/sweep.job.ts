@@ -1,0 +1,60 @@
+import { Type } from 'typebox'
+import type { Actor } from '../../core/actor.ts'
+import { defineJob } from '../../deps.ts'
+import { appActor } from '../../gate/app-actor.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { finish, type LockedCall, lockCall } from './change.ts'
+import { takeOut } from './leave.ts'
+import { LONE_SECONDS, RING_SECONDS } from './limits.ts'
+import { enqueueSweep, findCall, listToLeave } from './queries.ts'
+
+const locked = async (tx: Tx, actor: Actor, id: number): Promise<LockedCall | undefined> => {
+  const row = await findCall.maybeOne(tx, { appNo: actor.app.no, id })
+  return row && lockCall(tx, actor, row)
+}
+
+/** Ends a call that nobody answered, or in which one device has been alone for too long, by the database's clock. */
+export const sweepCallJob = defineJob({
+  name: 'calls.sweep',
+  summary: 'Ends a call that nobody answers, or in which somebody is alone.',
+  input: Type.Object({ id: Type.String() }),
+  async run({ appNo, input, context }) {
+    const actor = await appActor(context, appNo)
+    await context.cell.db.tx(async (tx) => {
+      const found = await locked(tx, actor, Number(input.id))
+      if (!found) return
+      const { call, places } = found
+      const now = places[0]?.at.getTime() ?? 0
+      const left = (since: Date, seconds: number) => seconds - (now - since.getTime()) / 1_000
+      if (call.status === 'initiated') {
+        const seconds = left(call.initiated_at, RING_SECONDS)
+        if (seconds > 0) await enqueueSweep.run(tx, { appNo, id: call.id, seconds })
+        else await finish(tx, found, 'unanswered', call.initiator)
+      } else if (call.status === 'ongoing' && call.lone_since) {
+        // If somebody else was there meanwhile, another job comes later.
+        const seconds = left(call.lone_since, LONE_SECONDS)
+        const alone = places.find(({ state }) => state === 'ongoing')
+        if (seconds > 0) await enqueueSweep.run(tx, { appNo, id: call.id, seconds })
+        else if (alone) await takeOut(tx, found, alone.uid)
+      }
+    })
+  },
+})
+
+/** Takes a user out of calls that the user may not be in any more, or of all if no device of the user came back. */
+export const leaveCallsJob = defineJob({
+  name: 'calls.leave',
+  summary: 'Takes a user out of calls after a block, a lost device or the end of a membership.',
+  input: Type.Object({ uid: Type.String(), offline: Type.Optional(Type.Boolean()) }),
+  async run({ appNo, input: { uid, offline = false }, context }) {
+    const actor = await appActor(context, appNo)
+    for (const { id } of await listToLeave.many(context.cell.db, { appNo, uid, offline })) {
+      await context.cell.db.tx(async (tx) => {
+        const found = await locked(tx, actor, id)
+        if (!found?.active) return
+        if (found.call.status === 'ongoing') await takeOut(tx, found, uid)
+        else await finish(tx, found, 'cancelled', uid)
+      })
+    }
+  },
+})

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, test } from 'node:test'
+import type { Erasure } from '@loquat/sdk'
+import { dumpOf } from '../../../test/dump.ts'
+import { DISAPPROVED, sendJudged } from '../../../test/held.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { join, newOperator } from '../../../test/operators.ts'
+import { until } from '../../../test/until.ts'
+import { verify } from '../../verify/verify.ts'
+import { repeatErasures } from './actions.ts'
+
+const server = useServer({ roles: ['api', 'worker'] })
+
+/** Words that occur nowhere else, each with the field that it was written to. */
+class Markers {
+  readonly fields = new Map<string, string>()
+
+  mark(field: string): string {
+    const word = `zq${randomBytes(8).toString('hex')}`
+    this.fields.set(word, field)
+    return word
+  }
+
+  /** The fields whose markers are in a dump of the databases. */
+  found(dump: string): string[] {
+    return [...this.fields].filter(([word]) => dump.includes(word)).map(([, field]) => field)
+  }
+}
+
+/** Both databases, with everything that they store. */
+const dump = (app: TestApp) => dumpOf(app.cell.url) + dumpOf(server.env.LOQUAT_DIRECTORY_URL ?? '')
+
+const isDone = (app: TestApp, uid: string) =>
+  until('the user is erased', async () => {
+    const erasure = await app.client.erasures.get(uid)
+    return erasure.state === 'done' && erasure
+  })
+
+/** Writes a marker to every field that a user can write, and lets others and operators write about the user. */
+async function plant(app: TestApp, uid: string, markers: Markers): Promise<void> {
+  const at = (field: string) => markers.mark(field)
+  await app.client.users.create({
+    ...{ uid, name: at('name'), avatar: `https://img.example/${at('avatar')}.png` },
+    ...{ link: `https://x.example/${at('link')}`, statusMessage: at('statusMessage') },
+    ...{ metadata: { a: at('metadata') }, tags: [at('tag')] },
+  })
+  await app.users('ben', 'cleo')
+  const user = app.as(uid)
+  const ben = app.as('ben')
+  const { authToken } = await app.client.authTokens.create(uid)
+  const session = { platform: 'web', userAgent: at('userAgent'), appInfo: { v: at('appInfo') } }
+  await app.call('PUT', `/v3/users/${uid}/auth_tokens/${authToken}`, { body: session })
+  const push = { authToken, platform: 'fcm_web', fcmToken: at('pushToken') } as const
+  await app.client.pushTokens.register(push)
+  await user.call('PUT', '/v3/notifications/v1/contact-details', {
+    body: { email: `${at('email')}@example.org`, phno: '+33612345678' },
+  })
+  await user.call('PATCH', '/v3/notifications/v1/preferences/timezone', {
+    body: { timezone: 'Europe/Berlin' },
+  })
+
+  // Groups: the user is an admin of one and left the other.
+  const group = { name: 'Team', type: 'public' as const }
+  await user.groups.create({ guid: 'team', ...group, members: { participants: ['ben', 'cleo'] } })
+  await ben.groups.create({ guid: 'past', ...group })
+  await user.groups.join('past')
+  await user.sendText('past', at('text in a group left'), { receiverType: 'group' })
+  await user.groups.leave('past')
+  await user.call('PUT', '/v3/groups/team', { body: { description: 'Changed' } })
+
+  // Messages, with everything that can hang on one.
+  const direct = await user.sendText('ben', at('text of a 1:1 message'), {
+    ...{ muid: at('muid'), tags: [at('tag of a message')] },
+    data: {
+      text: at('text'),
+      metadata: { m: at('metadata of a message') },
+      attachments: [
+        {
+          ...{ url: `https://f.example/${at('url of an attachment')}`, extension: 'png' },
+          ...{ mimeType: 'image/png', name: at('name of an attachment') },
+        },
+      ],
+    },
+  })
+  const said = await user.sendText('team', at('text in a group'), { receiverType: 'group' })
+  const edited = await user.sendText('team', at('text before an edit'), { receiverType: 'group' })
+  await user.call('PUT', `/v3/messages/${edited.id}`, { body: { data: { text: at('edited') } } })
+  const deleted = await user.sendText('team', at('text of a deleted message'), {
+    receiverType: 'group',
+  })
+  await user.call('DELETE', `/v3/messages/${deleted.id}`)
+  const asked = await ben.sendText('team', `Hello <@uid:${uid}>, are you there?`, {
+    receiverType: 'group',
+  })
+  await user.call('POST', `/v3/messages/${asked.id}/thread`, {
+    body: { data: { text: at('reply') } },
+  })
+  await ben.sendText('team', 'Quoted', { receiverType: 'group', quotedMessageId: said.id })
+  await user.call('POST', `/v3/messages/${asked.id}/reactions/thumbsup`)
+  await user.call('POST', `/v3/messages/${asked.id}/pin`)
+  await user.call('POST', `/v3/messages/${asked.id}/save`)
+  await user.call('PUT', '/v3/groups/team/conversation', { body: { tags: [at('view tag')] } })
+  await user.call('POST', '/v3/groups/team/conversation/read', { body: {} })
+  await ben.call('POST', `/v3/users/${uid}/conversation/read`, { body: {} })
+  await ben.sendText(uid, 'An answer')
+  await user.call('POST', `/v3/messages/${asked.id}/flagged`, {
+    body: { reasonId: 'spam', remark: at('remark') },
+  })
+  await user.call('POST', '/v3/users/ben/flagged', {
+    body: { reasonId: 'spam', remark: at('remark about a user') },
+  })
+  await ben.call('POST', `/v3/users/${uid}/flagged`, {
+    body: { reasonId: 'spam', remark: at('remark about the user') },
+  })
+  await ben.call('POST', `/v3/messages/${direct.id}/flagged`, {
+    body: { reasonId: 'spam', remark: at('remark about a message') },
+  })
+  await sendJudged(server, app, [uid, 'team'], DISAPPROVED, {
+    ...{ receiverType: 'group', data: { text: at('text of a held message') } },
+  })
+  await app.call('POST', '/v3/moderation/messages', {
+    body: {
+      ...{ sender: uid, receiver: 'ben', receiverType: 'user', category: 'message', type: 'text' },
+      data: { text: at('text of a checked message') },
+    },
+  })
+  await app.call('POST', '/v3/moderation/sanctions', {
+    body: { uid, kind: 'mute', guid: 'team', reason: at('reason of a sanction') },
+  })
+  await user.call('POST', '/v3/files', {
+    body: { name: `${at('name of a file')}.txt`, size: 5, mimeType: 'text/plain' },
+  })
+  await user.call('POST', `/v3/users/${uid}/friends`, { body: { accepted: ['ben'] } })
+  await user.call('POST', `/v3/users/${uid}/blockedusers`, { body: { blockedUids: ['cleo'] } })
+  await app.call('POST', '/v3/notifications/v1/suppressions', {
+    body: { channel: 'sms', address: '+33612345678' },
+  })
+
+  // Answers for retries, the audit log, and a log that the sequencer has seen.
+  await user.sendText('ben', at('text with an Idempotency-Key'))
+  await app.client.users.update(uid, { name: at('new name') }, { idempotencyKey: 'once' })
+  const operator = await newOperator(server)
+  await join(server, app, operator, 'admin')
+  const managed = operator.client.app(app.id)
+  await managed.users.update(uid, { statusMessage: at('status by an operator') })
+  await managed.onBehalfOf(uid).messages.send({
+    ...{ receiver: 'ben', receiverType: 'user', data: { text: at('text by an operator') } },
+  })
+  await plantAnswers(app, uid, at)
+  await until('everything is in the log', async () => {
+    const [row] = await rows<{ left: boolean }>(
+      app.cell.db,
+      'select exists (select from outbox where app_no = $1) as left',
+      [app.no],
+    )
+    return row?.left === false
+  })
+}
+
+/** What workers store about a user, as they store it. */
+async function plantAnswers(app: TestApp, uid: string, at: (field: string) => string) {
+  const { db } = app.cell
+  await rows(
+    db,
+    `insert into webhook_deliveries (app_no, webhook_no, id, position, type, try, duration_ms, answer, at, day)
+     values ($1, 1, 1, 1, 'message.sent', 1, 5, $2, now(), current_date)`,
+    [app.no, at('answer of a webhook')],
+  )
+  await rows(
+    db,
+    `insert into notification_logs (app_no, id, uid, channel, trigger, sender, receiver, receiver_type, payload,
+       triggered, sent_at, started_at, ended_at, day)
+     values ($1, gen_random_uuid(), 'ben', 'push', 'message', $2, 'ben', 'user', to_jsonb($3::text), true, now(), now(),
+       now(), current_date)`,
+    [app.no, uid, at('payload of a notification')],
+  )
+  await rows(
+    db,
+    `insert into jobs (app_no, id, name, state, run_at, created_at, ended_at, input, error)
+     values ($1, 4711, 'moderation.act', 'dead', now(), now(), now(),
+       jsonb_build_object('uid', $2::text, 'reason', $3::text), 'failed')`,
+    [app.no, uid, at('input of a job')],
+  )
+}
+
+suite('createErasure', () => {
+  test('removes a user without a trace', async () => {
+    const app = await server.newApp()
+    const uid = `zq${randomBytes(6).toString('hex')}`
+    const markers = new Markers()
+    await plant(app, uid, markers)
+    const before = markers.found(dump(app))
+    assert.ok(before.length > 30, before.join())
+    const started = await app.client.erasures.create(uid, { mode: 'remove' })
+    assert.deepEqual([started.mode, started.uid], ['remove', uid])
+    const { receipt = [], runs } = await isDone(app, uid)
+    assert.equal(runs, 1)
+
+    const after = dump(app)
+    assert.deepEqual(markers.found(after), [])
+    // The log says that the user was deleted, until it expires, and caches learn of revoked tokens for two hours.
+    const named = after.split('\n').filter((line) => line.includes(uid))
+    assert.deepEqual(
+      named.filter((line) => !/user\.deleted|\tapp\tsanction/.test(line)),
+      [],
+    )
+    assert.ok(named.length <= 2)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+
+    const counts = Object.fromEntries(receipt.map((row) => [row.table, row]))
+    assert.equal(counts.users?.deleted, 1)
+    assert.ok(counts.users.columns.includes('status_message'))
+    for (const table of ['messages', 'held_messages', 'reactions', 'flags', 'idempotency']) {
+      assert.ok((counts[table]?.deleted ?? 0) > 0, table)
+    }
+    for (const table of ['messages', 'event_bodies', 'audit']) {
+      assert.ok((counts[table]?.changed ?? 0) > 0, table)
+    }
+    await refused(app.client.users.get(uid), 'ERR_UID_NOT_FOUND')
+
+    // What others wrote is still there.
+    const texts = (await app.as('ben').messages.listGroup('team', { limit: 50 })).data
+    const asked = texts.find(({ data }) => String(data.text).startsWith('Hello'))
+    assert.equal(asked?.data.text, 'Hello <@uid:app_erased>, are you there?')
+    assert.deepEqual(asked?.data.mentions, {
+      app_erased: { uid: 'app_erased', name: 'Deleted user' },
+    })
+    const log = await app.client.events.list({ limit: 1000 })
+    assert.ok(log.data.some(({ type }) => type === 'event.erased'))
+    assert.deepEqual(
+      log.data.map(({ position }) => position),
+      log.data.map((_, n) => n + 1),
+    )
+  })
+
+  test('keeps messages of a user who becomes nameless', async () => {
+    const app = await server.newApp()
+    const uid = 'somebody'
+    const markers = new Markers()
+    await plant(app, uid, markers)
+    await app.client.erasures.create(uid, { mode: 'anonymise' })
+    await isDone(app, uid)
+    const kept =
+      /^(text|edited|reply|muid|(metadata|tag) of a message|\w+ of an attachment|name of a file|remark about a message)/
+    const gone = ['text of a held message', 'text of a checked message', 'text before an edit']
+    const left = markers.found(dump(app))
+    assert.deepEqual(
+      left.filter((field) => !kept.test(field) || gone.slice(0, 2).includes(field)),
+      [],
+    )
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    const texts = (await app.as('ben').messages.listGroup('team', { limit: 50 })).data
+    const said = texts.find(({ sender, category }) => sender === uid && category === 'message')
+    assert.ok(JSON.stringify(said?.data.entities).includes('"name":"Deleted user"'))
+  })
+
+  test('erases a user once at a time', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const both = await Promise.all([
+      app.client.erasures.create('amira', {}),
+      app.client.erasures.create('amira', {}),
+    ])
+    assert.equal(both[0].id, both[1].id)
+    await isDone(app, 'amira')
+    await refused(app.client.erasures.create('amira', {}), 'ERR_UID_NOT_FOUND')
+    // The uid is free again, and the new user is somebody else.
+    await app.users('amira')
+    const next = await app.client.erasures.create('amira', { mode: 'anonymise' })
+    assert.notEqual(next.id, both[0].id)
+    await isDone(app, 'amira')
+  })
+
+  test('gives nobody the uid that stands for erased users', async () => {
+    const app = await server.newApp()
+    const user = { uid: 'app_erased', name: 'Me' }
+    await refused(app.client.users.create(user), 'ERR_UID_ALREADY_EXISTS')
+    const outcome = await app.client.users.import({ users: { app_erased: user } })
+    assert.equal(outcome.app_erased?.error?.code, 'ERR_UID_ALREADY_EXISTS')
+  })
+
+  test('is repeated after a restore from a backup that has the user', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    await app.client.erasures.create('amira', {})
+    const first = await isDone(app, 'amira')
+    assert.equal(await repeatErasures(server.deps, app.cell), 0)
+    // As the backup has it: the user, and no trace of the erasure.
+    await rows(app.cell.db, 'delete from erasures_done where app_no = $1', [app.no])
+    await app.users('amira')
+    await app.as('amira').sendText('ben', 'From the past')
+    assert.equal(await repeatErasures(server.deps, app.cell), 1)
+    const again = await until('it is repeated', async () => {
+      const erasure: Erasure = await app.client.erasures.get('amira')
+      return erasure.runs === 2 && erasure
+    })
+    assert.equal(again.id, first.id)
+    await refused(app.client.users.get('amira'), 'ERR_UID_NOT_FOUND')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+})
+
+suite('getErasure', () => {
+  test('returns the receipt, which the audit log has too', async () => {
+    const app = await server.newApp()
+    const operator = await newOperator(server)
+    await join(server, app, operator, 'owner')
+    await app.users('amira')
+    await refused(app.client.erasures.get('amira'), 'ERR_ERASURE_NOT_FOUND')
+    await app.client.erasures.create('amira', {})
+    const { receipt, id } = await isDone(app, 'amira')
+    const { data } = await operator.client.auditEntries.listApp(app.id, { action: 'users.erase' })
+    assert.deepEqual(data[0]?.after, { runs: 1, receipt })
+    assert.deepEqual(data[0]?.target, { erasure: id })
+  })
+})

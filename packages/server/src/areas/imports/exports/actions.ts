@@ -1,0 +1,140 @@
+import type { Actor } from '../../../core/actor.ts'
+import { guidOf, printedId, splitsOf } from '../../../core/ids.ts'
+import { seconds } from '../../../core/time.ts'
+import type { Deps } from '../../../deps.ts'
+import { write } from '../../../gate/write.ts'
+import type { Tx } from '../../../platform/db/db.ts'
+import type { Executor } from '../../../platform/db/query.ts'
+import { badRequest, fail } from '../../../platform/http/fail.ts'
+import { enqueue } from '../../../platform/jobs/queue.ts'
+import { cancelJob } from '../../jobs/queries.ts'
+import { holdAnyUsers } from '../../users/queries.ts'
+import { KINDS } from '../kinds.ts'
+import { toText } from '../parity.ts'
+import { EXPORT_BYTES, exportJob } from './export.job.ts'
+import {
+  type ExportRow,
+  findConversation,
+  findConversationByNo,
+  findExport,
+  insertExport,
+  KEPT_SECONDS,
+  listExportRows,
+  lockExports,
+  removeExport,
+  sumOfExports,
+} from './queries.ts'
+import type { Export, NewExport } from './schema.ts'
+
+/** After all other jobs of the app. */
+const PRIORITY = -10
+/** The most exports of an app. */
+export const EXPORTS = 20
+
+export function createExport(deps: Deps, actor: Actor, given: NewExport): Promise<Export> {
+  const { no: appNo } = actor.app
+  const { uid = null, conversationId, from, to = seconds(new Date()) } = given
+  if (from !== undefined && from > to) throw badRequest({ from: ['from is after to'] })
+  if (uid !== null && conversationId !== undefined) {
+    throw badRequest({ uid: ['uid and conversationId exclude each other'] })
+  }
+  return write(deps, actor, async (tx) => {
+    await lockExports.run(tx, { appNo })
+    const { exports, bytes } = await sumOfExports.one(tx, { appNo })
+    if (exports >= EXPORTS) throw tooMany(EXPORTS, 'exports')
+    if (bytes >= EXPORT_BYTES) throw tooMany(EXPORT_BYTES, 'bytes of all exports')
+    if (uid !== null && !(await holdAnyUsers.maybeOne(tx, { appNo, uids: [uid] }))) {
+      throw fail('ERR_UID_NOT_FOUND', { uid })
+    }
+    const conversation =
+      conversationId === undefined ? null : await conversationOf(tx, appNo, conversationId)
+    const id = await enqueue(tx, appNo, exportJob, {}, { priority: PRIORITY })
+    await insertExport.run(tx, { appNo, id, uid, conversation, from: from ?? null, to })
+    return readExport(tx, actor, String(id))
+  })
+}
+
+const tooMany = (limit: number, what: string) => fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what })
+
+/** The number of a conversation, by its id. */
+export async function conversationOf(tx: Executor, appNo: number, id: string): Promise<number> {
+  const guid = guidOf(id)
+  const group = guid && { kind: 'group', one: guid, other: '' }
+  const pairs = splitsOf(id).map(([one, other]) => ({ kind: 'user', one, other }))
+  for (const key of [...(group ? [group] : []), ...pairs]) {
+    const found = await findConversation.maybeOne(tx, { appNo, ...key })
+    if (found) return found.no
+  }
+  throw fail('ERR_CONVERSATION_NOT_FOUND', { id })
+}
+
+export async function getExportRow(
+  db: Executor,
+  { app }: Actor,
+  exportId: string,
+): Promise<ExportRow> {
+  const row = await findExport.maybeOne(db, { appNo: app.no, id: Number(exportId) })
+  if (!row) throw fail('ERR_EXPORT_NOT_FOUND', { exportId })
+  return row
+}
+
+export async function readExport(db: Executor, actor: Actor, exportId: string): Promise<Export> {
+  return toExport(db, actor, await getExportRow(db, actor, exportId))
+}
+
+export async function listExports(actor: Actor): Promise<Export[]> {
+  const { db } = actor.app.cell
+  const rows = await listExportRows.many(db, { appNo: actor.app.no, limit: EXPORTS })
+  return Promise.all(rows.map((row) => toExport(db, actor, row)))
+}
+
+function stateOf({ ended_at, job }: ExportRow): Export['state'] {
+  if (ended_at) return 'done'
+  if (job === 'running') return 'running'
+  if (job === 'dead') return 'failed'
+  return job === null || job === 'cancelled' ? 'cancelled' : 'waiting'
+}
+
+async function toExport(db: Executor, { app }: Actor, row: ExportRow): Promise<Export> {
+  const conversation =
+    row.conversation !== null &&
+    (await findConversationByNo.maybeOne(db, { appNo: app.no, no: row.conversation }))
+  return {
+    ...{ id: String(row.id), state: stateOf(row) },
+    ...(row.uid !== null && { uid: row.uid }),
+    ...(conversation && { conversationId: printedId(conversation) }),
+    ...(row.from_second !== null && { from: row.from_second }),
+    ...{ to: row.to_second, parts: row.parts, bytes: row.bytes },
+    report: KINDS.flatMap((kind) => {
+      const sum = row.sums[kind]
+      return sum ? [{ kind, count: sum.count, checksum: toText(BigInt(sum.checksum)) }] : []
+    }),
+    createdAt: seconds(row.created_at),
+    ...(row.ended_at && { endedAt: seconds(row.ended_at) }),
+    expiresAt: seconds(row.created_at) + KEPT_SECONDS,
+  }
+}
+
+/** Stops an export. Its parts can still be downloaded. One that is over stays as it is. */
+export function cancelExport(deps: Deps, actor: Actor, exportId: string): Promise<Export> {
+  return write(deps, actor, async (tx) => {
+    await stop(tx, actor, await getExportRow(tx, actor, exportId))
+    return readExport(tx, actor, exportId)
+  })
+}
+
+export function deleteExport(deps: Deps, actor: Actor, exportId: string) {
+  return write(deps, actor, async (tx) => {
+    const row = await getExportRow(tx, actor, exportId)
+    // First: the job takes the locks in this order too.
+    await removeExport.run(tx, { appNo: actor.app.no, id: row.id })
+    await stop(tx, actor, row)
+    return { success: true as const, message: `Export ${exportId} deleted.` }
+  })
+}
+
+async function stop(tx: Tx, { app }: Actor, { id }: ExportRow): Promise<void> {
+  await cancelJob.one(tx, { appNo: app.no, id })
+  // Wakes the worker that runs it.
+  tx.enqueued = true
+}

@@ -1,0 +1,247 @@
+/** What an app, a user or a conversation has, as lines that an import reads. */
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { runQueued } from '../../../../test/job-runner.ts'
+import { type Caller, refused, type TestApp, useServer } from '../../../../test/kit.ts'
+import { rows } from '../../../../test/log-writers.ts'
+import { killRunning, startServing } from '../../../../test/loquat.ts'
+import { until } from '../../../../test/until.ts'
+import { verify } from '../../../verify/verify.ts'
+import { removeOldExports } from './queries.ts'
+
+/** Without a worker: tests run the queue themselves. */
+const server = useServer()
+
+type Scope = Parameters<TestApp['client']['exports']['create']>[0]
+
+/** Runs an export, and returns its lines and its record. */
+async function exported(app: TestApp, scope: Scope = {}) {
+  const { id } = await app.client.exports.create(scope)
+  await runQueued(server.deps, app.cell, 'exports.run')
+  return download(app, id)
+}
+
+async function download(app: TestApp, id: string) {
+  const record = await app.client.exports.get(id)
+  assert.equal(record.state, 'done')
+  const parts: string[] = []
+  for (let part = 1; part <= record.parts; part++) {
+    parts.push((await app.client.exports.getPart(id, String(part))).gzip)
+  }
+  const text = parts.map((part) => gunzipSync(Buffer.from(part, 'base64')).toString()).join('')
+  const lines = text.split('\n').filter(Boolean)
+  return { record, parts, lines, items: lines.map((line) => JSON.parse(line)) }
+}
+
+async function imported(app: TestApp, parts: string[]) {
+  const { imports } = app.client
+  const { id } = await imports.create({})
+  for (const [nth, gzip] of parts.entries()) await imports.uploadPart(id, String(nth + 1), { gzip })
+  await imports.start(id, {})
+  await runQueued(server.deps, app.cell, 'imports.run')
+  assert.deepEqual(await imports.listProblems(id, {}), [])
+  return imports.get(id)
+}
+
+async function done(by: Caller, method: string, path: string, body?: object): Promise<void> {
+  const answer = await by.call(method, path, { body })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+}
+
+/** An app with everything that an export contains. */
+async function fullApp(): Promise<TestApp> {
+  const app = await server.newApp()
+  const { client } = app
+  await client.roles.create({
+    ...{ role: 'nurse', name: 'Nurse', description: 'On the ward', metadata: { floor: 3 } },
+    settings: { sendMessagesTo: 'all' },
+  })
+  await client.users.create({
+    ...{ uid: 'amira', name: 'Amira', role: 'nurse', tags: ['staff'], metadata: { room: null } },
+    statusMessage: 'On duty',
+  })
+  await app.users('ben', 'cleo', 'dora', 'ed')
+  await done(app, 'DELETE', '/v3/users', { uidsToDeactivate: ['ed'] })
+  const group = { guid: 'ward', name: 'Ward', tags: ['night'], metadata: { a: [1, null] } }
+  await client.groups.create({
+    ...group,
+    type: 'password',
+    password: 'open sesame',
+    owner: 'amira',
+  })
+  const members = { participants: ['ben', 'cleo'], moderators: ['dora'] }
+  await done(app, 'POST', '/v3/groups/ward/members', members)
+  await done(app, 'POST', '/v3/groups/ward/bannedusers/cleo')
+  const to = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType })
+  const ward = to('ward', 'group')
+  const amira = app.as('amira')
+  const first = await amira.sendText('ward', 'Good evening <@uid:ben>', { ...ward, muid: 'one' })
+  await app.as('ben').sendText('ward', 'Evening!', { ...ward, parentMessageId: first.id })
+  const gone = await app.as('ben').sendText('ward', 'Oops', ward)
+  await app.as('ben').messages.delete(gone.id)
+  await amira.sendText('ward', 'See above', { ...ward, quotedMessageId: first.id, tags: ['late'] })
+  await amira.messages.send({
+    ...{ ...ward, type: 'image' },
+    data: { text: 'A map', attachments: [{ url: 'https://example.org/map.png', name: 'map.png' }] },
+  })
+  await amira.messages.send({
+    ...ward,
+    category: 'custom',
+    type: 'vote',
+    data: { customData: { n: null } },
+  })
+  const direct = await amira.sendText('ben', 'A word?')
+  await done(amira, 'PUT', `/v3/messages/${direct.id}`, { data: { text: 'A word, please?' } })
+  await app.as('ben').sendText('amira', 'Sure')
+  await done(app.as('ben'), 'POST', '/v3/users/amira/conversation/read', {})
+  for (const [uid, reaction] of [
+    ['ben', '👍'],
+    ['dora', '❤️'],
+    ['dora', '👍'],
+  ] as const) {
+    const path = `/v3/messages/${first.id}/reactions/${encodeURIComponent(reaction)}`
+    await done(app.as(uid), 'POST', path)
+  }
+  await done(amira, 'POST', `/v3/messages/${first.id}/pin`)
+  await done(app, 'POST', '/v3/users/dora/friends', { accepted: ['amira', 'ben'] })
+  await done(app, 'POST', '/v3/users/dora/blockedusers', { blockedUids: ['ben'] })
+  await done(app, 'POST', '/v3/users/ben/blockedusers', { blockedUids: ['cleo'] })
+  return app
+}
+
+const kindsOf = (items: { kind: string }[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
+  )
+
+suite('createExport', () => {
+  test('comes out equal after an import into another app', async () => {
+    const [app, copy] = [await fullApp(), await server.newApp()]
+    const one = await exported(app)
+    const report = await imported(copy, one.parts)
+    assert.deepEqual(
+      report.report.map(({ kind, imported: count, checksum }) => ({ kind, count, checksum })),
+      one.record.report,
+    )
+    const two = await exported(copy)
+    assert.deepEqual(two.items, one.items)
+    assert.deepEqual(two.lines, one.lines)
+    assert.deepEqual(two.record.report, one.record.report)
+    assert.deepEqual(await verify(copy.cell, copy.no), [])
+    const shown = ['role', 'user', 'group', 'member', 'message', 'reaction', 'friend', 'block']
+    assert.deepEqual(Object.keys(kindsOf(one.items)), shown)
+    await refused(copy.as('cleo').sendText('ben', 'Hello?'), 'ERR_BLOCKED_SENDER')
+    const joined = await copy.as('ed').call('POST', '/v3/groups/ward/join', { body: {} })
+    assert.notEqual(joined.status, 200)
+    // Nothing happens if it is imported once more.
+    const again = await imported(copy, one.parts)
+    assert.ok(
+      again.report.every(({ imported: count, read, there }) => count === 0 && read === there),
+    )
+  })
+
+  test('exports one user, one conversation or a time', async () => {
+    const app = await fullApp()
+    const user = await exported(app, { uid: 'ben' })
+    const { user: users, message = 0 } = kindsOf(user.items)
+    assert.equal(users, 1)
+    assert.ok(message > 0)
+    assert.ok(
+      user.items.every(({ kind, sender, uid, guid }) =>
+        kind === 'group' ? guid === 'ward' : (sender ?? uid) === 'ben',
+      ),
+    )
+    // An edit is an action of its own.
+    const direct = await exported(app, { conversationId: 'amira_user_ben' })
+    assert.deepEqual(kindsOf(direct.items), { user: 2, message: 3 })
+    const group = await exported(app, { conversationId: 'group_ward' })
+    assert.ok(group.items.every(({ kind, receiver }) => kind !== 'message' || receiver === 'ward'))
+    const later = await exported(app, { from: 1_000_000_000, to: 1_000_000_001 })
+    assert.equal(kindsOf(later.items).message, undefined)
+  })
+
+  test('refuses what is not there', async () => {
+    const [app, other] = [await fullApp(), await server.newApp()]
+    const { exports } = app.client
+    await refused(exports.create({ uid: 'nobody' }), 'ERR_UID_NOT_FOUND')
+    await refused(exports.create({ conversationId: 'group_none' }), 'ERR_CONVERSATION_NOT_FOUND')
+    await refused(exports.create({ uid: 'ben', conversationId: 'group_ward' }), 'ERR_BAD_REQUEST')
+    await refused(exports.create({ from: 2_000_000_000, to: 1_900_000_000 }), 'ERR_BAD_REQUEST')
+    const { record } = await exported(app)
+    await refused(other.client.exports.get(record.id), 'ERR_EXPORT_NOT_FOUND')
+    await refused(other.client.exports.getPart(record.id, '1'), 'ERR_EXPORT_NOT_FOUND')
+    await refused(exports.getPart(record.id, '99'), 'ERR_EXPORT_PART_NOT_FOUND')
+  })
+
+  suite('if its worker is killed', () => {
+    after(killRunning)
+
+    test('goes on without a line twice', async () => {
+      const app = await server.newApp()
+      const { imports, exports } = app.client
+      const COUNT = 4_000
+      const people = ['u0', 'u1'].map((uid) => ({ kind: 'user', uid, name: uid }))
+      const messages = Array.from({ length: COUNT }, (_, n) => ({
+        ...{ kind: 'message', muid: `m-${n}`, sender: `u${n % 2}`, receiver: `u${(n + 1) % 2}` },
+        ...{ receiverType: 'user', sentAt: 1_650_000_000 + n, data: { text: 'x'.repeat(2_000) } },
+      }))
+      const { id: importId } = await imports.create({})
+      const text = (items: object[]) => items.map((item) => `${JSON.stringify(item)}\n`).join('')
+      for (let part = 0; part < 4; part++) {
+        const some = messages.slice(part * 1_000, (part + 1) * 1_000)
+        const lines = text(part === 0 ? [...people, ...some] : some)
+        await imports.uploadPart(importId, String(part + 1), { lines })
+      }
+      await imports.start(importId, {})
+      await runQueued(server.deps, app.cell, 'imports.run')
+      const victim = await startServing('worker', server.env)
+      const { id } = await exports.create({})
+      await until('the first part', async () => (await exports.get(id)).parts > 0)
+      // It can't store where it is.
+      await app.cell.db.tx(async (tx) => {
+        await rows(tx, 'select from exports where app_no = $1 for update', [app.no])
+        await victim.end('SIGKILL')
+      })
+      await startServing('worker', server.env)
+      await until('its end', async () => (await exports.get(id)).state === 'done')
+      const { items } = await download(app, id)
+      assert.deepEqual(kindsOf(items), { user: 2, message: COUNT })
+      assert.equal(new Set(items.map(({ muid, uid }) => muid ?? uid)).size, COUNT + 2)
+    })
+  })
+})
+
+suite('cancelExport', () => {
+  test('ends it', async () => {
+    const app = await server.newApp()
+    const { id } = await app.client.exports.create({})
+    assert.equal((await app.client.exports.cancel(id)).state, 'cancelled')
+    const { record } = await exported(app)
+    assert.equal((await app.client.exports.cancel(record.id)).state, 'done')
+    const { data } = await app.client.exports.list({})
+    assert.deepEqual(
+      data.map((one) => one.id),
+      [record.id, id],
+    )
+  })
+})
+
+suite('deleteExport', () => {
+  test('leaves nothing, also after a week', async () => {
+    const app = await fullApp()
+    const { record } = await exported(app)
+    await app.client.exports.delete(record.id)
+    await refused(app.client.exports.get(record.id), 'ERR_EXPORT_NOT_FOUND')
+    await exported(app)
+    const age = `update exports set created_at = now() - interval '8 days' where app_no = $1`
+    await rows(app.cell.db, age, [app.no])
+    await removeOldExports.one(app.cell.db, {})
+    for (const table of ['exports', 'export_parts']) {
+      assert.deepEqual(
+        await rows(app.cell.db, `select from ${table} where app_no = $1`, [app.no]),
+        [],
+      )
+    }
+  })
+})

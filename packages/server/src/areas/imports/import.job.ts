@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { settingsInForce } from '../../core/settings.ts'
+import { seconds } from '../../core/time.ts'
+import { defineJob } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { getSettings } from '../settings/queries.ts'
+import {
+  BATCH,
+  Batch,
+  countsWith,
+  Importer,
+  noCounts,
+  type Outcome,
+  problemsOf,
+} from './import-file.ts'
+import {
+  findImport,
+  findPart,
+  type Place,
+  reachImport,
+  removeOldImports,
+  removeParts,
+  setImportState,
+} from './jobs.queries.ts'
+import { LINE_BYTES, readLines } from './lines.ts'
+import { Load } from './load.ts'
+import { type Parity, plus } from './parity.ts'
+
+/** What a part may become when it is decompressed. */
+const PART = { bytes: 64 * 1024 * 1024, lines: 200_000 }
+export const importJob = defineJob({
+  name: 'imports.run',
+  summary: 'Imports the lines that were uploaded for an import.',
+  input: Type.Object({ importId: Type.Integer() }),
+  checkpoint: Type.Object({}),
+  async run({ appNo, id: jobId, input, checkpoint, progress, signal, context: { cell } }) {
+    const { db } = cell
+    const one = { appNo, id: input.importId }
+    const row = await findImport.maybeOne(db, one)
+    if (row?.job_id !== jobId || row.state !== 'started' || !row.started_at) return
+    const importer = new Importer({
+      ...{ appNo, dryRun: row.dry_run, now: seconds(row.started_at), parity: true },
+      settings: settingsInForce(await getSettings.one(db, { appNo })),
+    })
+    const load = new Load(db)
+    let counts = { ...noCounts(), ...row.counts }
+    let place: Place = row.place ?? { part: 1, line: 0, piece: 0 }
+    /** Stores the outcomes of a piece in its transaction, and where to go on. */
+    const reach = async (next: Place, work: (tx: Tx) => Promise<Outcome[]>): Promise<void> => {
+      const started = performance.now()
+      let sum = counts
+      await checkpoint(async (tx) => {
+        const outcomes = await work(tx)
+        sum = countsWith(counts, outcomes)
+        const problems = problemsOf(outcomes)
+        const reached = await reachImport.maybeOne(tx, {
+          ...{ ...one, jobId, place: JSON.stringify(next), counts: JSON.stringify(sum) },
+          problems: JSON.stringify(problems.map((problem) => ({ ...problem, part: place.part }))),
+          ...{
+            refused: problems.length,
+            sums: JSON.stringify(sumsOf(outcomes, row.by_conversation)),
+          },
+        })
+        if (!reached) throw new Superseded()
+        return {}
+      })
+      counts = sum
+      place = next
+      await load.rest(performance.now() - started, signal)
+    }
+    const importBatch = async (batch: Batch, line: number) => {
+      const { part } = place
+      const from = { part, line: place.line }
+      let piece = 0
+      if (place.piece === 0) await reach({ ...from, piece: 1 }, async () => batch.outcomes)
+      for (const work of importer.pieces(batch)) {
+        piece++
+        if (piece >= place.piece) await reach({ ...from, piece: piece + 1 }, work)
+      }
+      place = { part, line, piece: 0 }
+    }
+    try {
+      while (place.part <= row.parts) {
+        const { part } = place
+        const { content } = await findPart.one(db, { ...one, part })
+        let batch = new Batch()
+        let last = place.line
+        for await (const line of linesOf(content)) {
+          if (line.line <= place.line) continue
+          await importer.read(line, batch)
+          last = line.line
+          // The process has other work, too.
+          if (batch.size % 50 === 0) await setImmediate()
+          if (batch.size < BATCH) continue
+          await importBatch(batch, last)
+          batch = new Batch()
+        }
+        if (batch.size > 0) await importBatch(batch, last)
+        place = { part: part + 1, line: 0, piece: 0 }
+        await progress(part, row.parts)
+      }
+      const state = row.dry_run ? 'checked' : 'done'
+      await reach(place, async (tx) => {
+        if (!row.dry_run) await removeParts.run(tx, one)
+        return []
+      })
+      await checkpoint(async (tx) => {
+        await setImportState.run(tx, { ...one, state, ended: true })
+        return {}
+      })
+    } catch (error) {
+      // Somebody paused, cancelled or deleted it, and another job may have it by now.
+      if (!(error instanceof Superseded)) throw error
+    }
+  },
+})
+
+class Superseded extends Error {}
+
+const linesOf = (content: Buffer) =>
+  readLines(Readable.from([content], { objectMode: false }), LINE_BYTES, PART)
+
+/** What the outcomes add to the sums of the import. */
+function sumsOf(outcomes: Outcome[], byConversation: boolean) {
+  const sums = new Map<string, Parity & { kind: string; conversation: string }>()
+  const add = (kind: string, conversation: string, checksum: bigint) => {
+    const key = `${kind} ${conversation}`
+    sums.set(key, { kind, conversation, ...plus(sums.get(key), checksum) })
+  }
+  for (const { kind, conversation, checksum } of outcomes) {
+    if (!kind || checksum === undefined) continue
+    add(kind, '', checksum)
+    if (byConversation && conversation !== undefined) add('conversation', conversation, checksum)
+  }
+  return [...sums.values()].map(({ checksum, ...sum }) => ({ ...sum, checksum: String(checksum) }))
+}
+
+export const sweepImportsJob = defineJob({
+  name: 'imports.sweep',
+  summary: 'Deletes imports that expired.',
+  input: Type.Object({}),
+  schedule: { everySeconds: 3_600 },
+  async run({ signal, context: { cell } }) {
+    while (!signal.aborted && (await removeOldImports.one(cell.db, {})).removed > 0);
+  },
+})

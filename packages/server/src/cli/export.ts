@@ -1,0 +1,78 @@
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { conversationOf } from '../areas/imports/exports/actions.ts'
+import { findConversationByNo } from '../areas/imports/exports/queries.ts'
+import { idsOf, readAfter, type Scope, START } from '../areas/imports/exports/reader.ts'
+import { Sums } from '../areas/imports/exports/sums.ts'
+import { toText } from '../areas/imports/parity.ts'
+import { UserError } from '../platform/errors.ts'
+import type { Command } from './command.ts'
+import { withDeps } from './deps.ts'
+import { thousands } from './progress.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'Export an app, a user or a conversation into a file that can be imported.',
+  args: '<file>',
+  flags: [
+    { flag: '--app <app>', description: 'the id of the app', required: true },
+    { flag: '--user <uid>', description: 'only what this user is and did' },
+    { flag: '--conversation <id>', description: 'only this conversation' },
+    { flag: '--from <second>', description: 'only messages since this Unix second' },
+    { flag: '--to <second>', description: 'only messages until this Unix second' },
+  ],
+  details:
+    'Writes one JSON object per line, as `loquat import` reads it. A file whose name ends in .gz is compressed. Everything from before the start is exported; it prints counts and checksums, which an import of the file reports too.',
+  examples: [
+    'loquat export app.ndjson.gz --app 9f01c2aa77d41b30',
+    'loquat export noor.ndjson --app 9f01c2aa77d41b30 --user noor',
+  ],
+  async run(context, flags, [path = '']) {
+    const sums = new Sums()
+    await withDeps(context, async ({ directory }) => {
+      const app = await directory.find(String(flags.app))
+      if (!app?.cell) throw new UserError(`There is no app "${flags.app}".`)
+      const { db } = app.cell
+      const no = flags.conversation
+        ? await conversationOf(db, app.no, String(flags.conversation))
+        : undefined
+      const until = new Date()
+      const scope: Scope = {
+        ...{ appNo: app.no, until, uid: flags.user ? String(flags.user) : null },
+        conversation:
+          no === undefined ? null : await findConversationByNo.one(db, { appNo: app.no, no }),
+        ...idsOf(
+          secondOf(flags.from) ?? null,
+          secondOf(flags.to) ?? Math.floor(Date.now() / 1000),
+          until,
+        ),
+      }
+      const file = createWriteStream(path)
+      const out = path.endsWith('.gz') ? createGzip() : file
+      if (out !== file) out.pipe(file)
+      for (let place = START; ; ) {
+        const { lines, ended } = await readAfter(db, scope, place)
+        if (ended) break
+        for (const next of lines) {
+          sums.add(next.line)
+          if (!out.write(`${JSON.stringify(next.line)}\n`)) {
+            await new Promise((resolve) => out.once('drain', resolve))
+          }
+          place = next.place
+        }
+      }
+      out.end()
+      await finished(file)
+    })
+    for (const [kind, { count, checksum }] of Object.entries(sums.stored)) {
+      context.print(`${kind}s: ${thousands(count)}, checksum ${toText(BigInt(checksum))}`)
+    }
+  },
+}
+
+function secondOf(flag: string | boolean | undefined): number | undefined {
+  if (flag === undefined) return undefined
+  if (/^\d{10}$/.test(String(flag))) return Number(flag)
+  throw new UserError(`"${flag}" is not a Unix second.`)
+}

@@ -1,0 +1,57 @@
+import { Wakes } from '../../platform/bus/wakes.ts'
+import { query } from '../../platform/db/query.ts'
+import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
+import type { JobContext } from '../job.ts'
+
+/** How often to look without being woken. */
+const EVERY_MS = 1_000
+/** Messages per transaction. */
+const BATCH = 500
+
+/** The apps with agents whose log has grown. Costs two index lookups for each app with agents. */
+export const listAgentApps = query<Record<string, never>, { app_no: number; unread: boolean }>(
+  'agents.listApps',
+  `select p.app_no, l.position > p.position as unread
+   from agent_progress p join working_apps() using (app_no) join positions l using (app_no)`,
+)
+
+const startRuns = query<
+  { job: string; workerId: string; epoch: number; appNo: number; limit: number },
+  { started: number; more: boolean }
+>(
+  'agents.startRuns',
+  'select started, more from start_agent_runs(:job, :workerId::uuid, :epoch::bigint, :appNo, :limit::int)',
+)
+
+/** Starts runs for the messages to agents. Sends pay nothing for it, and apps without agents cost nothing. */
+export async function runAgentReader({ deps, cell, lease, signal }: JobContext): Promise<void> {
+  const wakes = new Wakes()
+  const followed = new Set<number>()
+  const unsubscribe = deps.bus.subscribe(sequencedSubject(cell.id), (data) => {
+    const sequenced: Sequenced = JSON.parse(data)
+    if (Object.keys(sequenced).some((appNo) => followed.has(Number(appNo)))) wakes.wake()
+  })
+  const onAbort = () => wakes.wake()
+  signal.addEventListener('abort', onAbort)
+  try {
+    while (!signal.aborted) {
+      const apps = await listAgentApps.many(cell.db, {})
+      followed.clear()
+      for (const { app_no: appNo } of apps) followed.add(appNo)
+      for (const { app_no: appNo, unread } of apps) {
+        let more = unread
+        while (more && !signal.aborted) {
+          more = await cell.db.tx(async (tx) => {
+            const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH })
+            tx.enqueued = next.started > 0
+            return next.more
+          })
+        }
+      }
+      await wakes.wait(EVERY_MS)
+    }
+  } finally {
+    unsubscribe()
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,191 @@
+import { modelServer } from '../model-server.ts'
+import { until } from '../until.ts'
+import type { Story } from './story.ts'
+
+const URL = 'https://desk.example.com'
+
+/** The app gives its users somebody to ask. */
+export async function buildAgents(story: Story): Promise<void> {
+  await manageParts(story)
+  await manageAgents(story)
+  await askAgent(story)
+  await manageExternal(story)
+  for (const [operationId, id] of [
+    ['deleteApiTool', 'find_shift'],
+    ['deleteFrontendAction', 'openShift'],
+    ['deleteMcpServer', 'wiki'],
+  ] as const) {
+    await story.show(operationId, { ids: { id } })
+  }
+  await story.show('deleteAgentTool', { ids: { name: 'swap_shift' } })
+}
+
+async function manageParts(story: Story): Promise<void> {
+  await story.show('createApiTool', {
+    body: {
+      slug: 'find_shift',
+      name: 'Find a shift',
+      description: 'Finds the shifts of a person on a day.',
+      endpoint: `${URL}/shifts`,
+      method: 'POST',
+      enableBasicAuth: false,
+      headers: '{"x-api-key":"4711"}',
+      bodyTemplate: '{"person":"{{sender.uid}}","day":"{{day}}"}',
+      parameters: [{ key: 'day', type: 'string', description: 'ISO date', required: true }],
+    },
+  })
+  await story.show('listApiTools', { query: { limit: 10 } })
+  await story.show('getApiTool', { ids: { id: 'find_shift' } })
+  await story.show('updateApiTool', {
+    ids: { id: 'find_shift' },
+    body: { description: "Finds a person's shifts on a day." },
+  })
+  await story.show('createFrontendAction', {
+    body: {
+      name: 'Open a shift',
+      description: 'Opens a shift in the app.',
+      triggerFunction: 'openShift',
+      parameters: [{ key: 'shift', type: 'string', required: true }],
+    },
+  })
+  await story.show('listFrontendActions', { query: { limit: 10 } })
+  await story.show('getFrontendAction', { ids: { id: 'openShift' } })
+  await story.show('updateFrontendAction', {
+    ids: { id: 'openShift' },
+    body: { name: 'Show a shift' },
+  })
+  await story.show('createMcpServer', {
+    body: { slug: 'wiki', name: 'Wiki of the house', url: `${URL}/mcp` },
+  })
+  await story.show('listMcpServers', { query: { limit: 10 } })
+  await story.show('getMcpServer', { ids: { id: 'wiki' } })
+  await story.show('updateMcpServer', {
+    ids: { id: 'wiki' },
+    body: { description: 'Rules and forms.' },
+  })
+  await story.show('createAgentVariable', {
+    body: { name: 'ward', sourceType: 'user_metadata', sourcePath: 'ward', defaultValue: 'none' },
+  })
+  await story.show('listAgentVariables')
+}
+
+async function manageAgents(story: Story): Promise<void> {
+  const { uid } = await story.show('createAgent', {
+    body: {
+      name: 'Shift helper',
+      description: 'Answers questions about shifts.',
+      instruction: 'Be brief. The user works in @var-custom:ward.',
+      apiTools: ['find_shift'],
+      frontendActions: ['openShift'],
+      model: 'small-1',
+      modelMetaData: { temperature: 0.2, maxTokens: 500 },
+      metaData: { greetingMessage: 'Ask me about shifts.' },
+    },
+  })
+  const ids = { uid }
+  await story.show('listAgents', { query: { limit: 10, search: 'shift' } })
+  await story.show('getAgent', { ids })
+  await story.show('addAgentMcpServers', { ids, body: { mcps: ['wiki'] } })
+  await story.show('addAgentMcpServers', {
+    title: 'The agent has the server already',
+    ids,
+    body: { mcps: ['wiki'] },
+    status: 409,
+  })
+  await story.show('updateAgent', { ids, body: { isActive: false } })
+  await story.show('deleteAgent', { ids })
+}
+
+/** A person asks. The model refuses the first question, and never ends the second answer. */
+async function askAgent(story: Story): Promise<void> {
+  const replies = [400, ['You are on call on Monday.'], endless()]
+  const { models, start, end } = modelServer(() => replies.shift() ?? 500)
+  await start()
+  const { url, key } = models
+  await story.run('createModelProvider', {
+    body: { id: 'house-models', name: 'Models of the house', url, key },
+  })
+  const { uid } = await story.run('createAgent', {
+    body: { name: 'Shift helper', providerId: 'house-models', model: 'small-1' },
+  })
+  await story.show('updateAgentBudgets', {
+    body: { userDayTokens: 200_000, appMonthTokens: 50_000_000 },
+  })
+  const as = 'marta'
+  await story.run('createUser', { body: { uid: as, name: 'Marta Silva' } })
+  const ask = async (text: string, state: string) => {
+    const body = { receiver: uid, receiverType: 'user', data: { text } }
+    const { id } = await story.run('sendMessage', { as, body })
+    return until(`the run of ${id}`, async () => {
+      const runs = await story.run('listAgentRuns', { as })
+      return runs.find((run: Run) => run.messageId === id && run.state === state)?.id
+    })
+  }
+  const runId = await ask('When am I on call?', 'failed')
+  await story.show('listAgentRuns', { query: { state: 'failed', limit: 20 } })
+  await story.show('retryAgentRun', { as, ids: { runId } })
+  await until('the answer', async () => {
+    const { state } = await story.run('getAgentRun', { ids: { runId } })
+    return state === 'finished'
+  })
+  await story.show('getAgentRun', { ids: { runId } })
+  // Before the next run: a cancelled one is settled by its worker, a little later.
+  await story.show('getAgentBudgets', {})
+  await story.show('cancelAgentRun', {
+    title: 'The run is over',
+    ids: { runId },
+    status: 409,
+  })
+  const running = await ask('And the others?', 'running')
+  await story.show('cancelAgentRun', { as, ids: { runId: running } })
+  await story.run('deleteAgent', { ids: { uid } })
+  await story.run('deleteModelProvider', { ids: { providerId: 'house-models' } })
+  end()
+}
+
+interface Run {
+  id: string
+  messageId: string
+  state: string
+}
+
+async function* endless() {
+  yield 'Let me see'
+  await new Promise(() => {})
+}
+
+async function manageExternal(story: Story): Promise<void> {
+  await story.show('createAgentTool', {
+    body: {
+      name: 'swap_shift',
+      displayName: 'Swap shifts',
+      executionText: 'Swapping …',
+      description: 'Asks a colleague to swap a shift.',
+      parameters: { type: 'object', properties: { shift: { type: 'string' } } },
+    },
+  })
+  await story.show('listAgentTools')
+  await story.show('getAgentTool', { ids: { name: 'swap_shift' } })
+  await story.show('replaceAgentTool', {
+    ids: { name: 'swap_shift' },
+    body: {
+      name: 'swap_shift',
+      displayName: 'Swap shifts',
+      executionText: 'Asking your colleague …',
+      doNotExecute: true,
+    },
+  })
+  const { uid: id } = await story.show('createExternalAgent', {
+    body: {
+      name: 'Planner',
+      icon: `${URL}/planner.png`,
+      integrateWith: 'ag-ui',
+      integrationType: 'agent',
+      integrationMeta: { baseUrl: `${URL}/planner`, headers: { authorization: 'Bearer 4711' } },
+      actions: ['swap_shift'],
+    },
+  })
+  await story.show('listExternalAgents')
+  await story.show('updateExternalAgent', { ids: { id }, body: { name: 'Shift planner' } })
+  await story.show('deleteExternalAgent', { ids: { id } })
+}

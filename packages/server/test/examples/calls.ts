@@ -1,0 +1,41 @@
+/** Calls between two users and in a group. */
+import type { Story } from './story.ts'
+
+export async function makeCalls(story: Story): Promise<void> {
+  const call = { receiver: 'ben', receiverType: 'user', type: 'video' }
+  const first = await story.show('startCall', {
+    as: 'amira',
+    body: { ...call, deviceId: 'amira-laptop' },
+  })
+  const ids = { sessionId: first.sessionId }
+  await story.show('joinCall', { ids, as: 'ben', body: { deviceId: 'ben-phone' } })
+  await story.show('joinCall', {
+    title: 'The call was answered elsewhere',
+    ...{ ids, as: 'ben', body: { deviceId: 'ben-tablet' }, status: 409 },
+  })
+  await story.show('joinCall', {
+    title: 'Move the call to another device',
+    ...{ ids, as: 'ben', body: { deviceId: 'ben-tablet', transfer: true } },
+  })
+  await story.show('startCall', {
+    title: 'The user is in another call',
+    ...{ as: 'cleo', body: { ...call, type: 'audio' }, status: 409 },
+  })
+  await story.show('leaveCall', { ids, as: 'ben', body: { deviceId: 'ben-tablet' } })
+
+  const rejected = await story.run('startCall', { as: 'amira', body: call })
+  const second = { sessionId: rejected.sessionId }
+  await story.show('rejectCall', { ids: second, as: 'ben', body: { status: 'rejected' } })
+  const cancelled = await story.run('startCall', { as: 'amira', body: call })
+  await story.show('cancelCall', { ids: { sessionId: cancelled.sessionId }, as: 'amira' })
+  const meeting = await story.show('startCall', {
+    title: 'Meet in a group, without ringing',
+    as: 'amira',
+    body: { receiver: 'ward-3', receiverType: 'group', type: 'audio', mode: 'meet' },
+  })
+  await story.show('endCall', { ids: { sessionId: meeting.sessionId }, as: 'amira' })
+  await story.show('listCalls', { as: 'ben', query: { type: 'video', status: 'ended' } })
+  await story.show('getCall', { ids, as: 'ben' })
+  await story.show('listCallTranscriptions', { ids, as: 'ben' })
+  await story.show('deleteCall', { ids: second, as: 'ben' })
+}

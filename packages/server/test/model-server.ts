@@ -1,0 +1,174 @@
+/**
+ * A real HTTP server with models, by the streaming protocols of both vendors. It checks keys, counts calls and tokens,
+ * and misbehaves on command.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before } from 'node:test'
+
+/** A request that it got. */
+export interface ModelCall {
+  vendor: 'openai' | 'anthropic'
+  model: string
+  system: string | undefined
+  turns: { role: string; content: string }[]
+  maxTokens: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests read requests of both vendors
+  json: any
+  headers: Record<string, string>
+  /** What it would charge for. */
+  input: number
+  output: number
+  /** Whether the client has left before the end. */
+  left: boolean
+}
+
+/** Breaks the connection in the middle of a token. */
+export const CUT = Symbol('cut')
+/** Sends something that is no JSON. */
+export const GARBAGE = Symbol('garbage')
+/** Reports an error within the stream. */
+export const ERROR = Symbol('error')
+
+/** Tokens, or one of the above; a number is a status instead of an answer. */
+export type ModelReply = number | Iterable<string | symbol> | AsyncIterable<string | symbol>
+
+export interface ModelServer {
+  url: string
+  key: string
+  calls: ModelCall[]
+  /** Can be replaced. */
+  reply: (call: ModelCall) => ModelReply
+}
+
+/** Starts a server that ends with the test file. Call it at the top level of the file. */
+export function useModelServer(reply: ModelServer['reply']): ModelServer {
+  const { models, start, end } = modelServer(reply)
+  before(start)
+  after(end)
+  return models
+}
+
+/** A server that the caller starts and ends. */
+export function modelServer(reply: ModelServer['reply']) {
+  const models: ModelServer = { url: '', key: 'sk-secret', calls: [], reply }
+  const server = createServer((request, response) => void serve(models, request, response))
+  const start = async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    models.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  }
+  const end = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { models, start, end }
+}
+
+async function serve(models: ModelServer, request: IncomingMessage, response: ServerResponse) {
+  let body = ''
+  try {
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+  } catch {
+    return
+  }
+  const vendor = request.url === '/v1/messages' ? 'anthropic' : 'openai'
+  const headers = request.headers as Record<string, string>
+  const key = vendor === 'anthropic' ? headers['x-api-key'] : headers.authorization?.slice(7)
+  if (vendor === 'openai' && request.url !== '/v1/chat/completions') return refuse(response, 404)
+  if (vendor === 'anthropic' && !headers['anthropic-version']) return refuse(response, 400)
+  if (key !== models.key) return refuse(response, 401)
+  const call = read(vendor, headers, body)
+  models.calls.push(call)
+  request.socket.once('close', () => {
+    call.left = !response.writableEnded
+  })
+  const reply = models.reply(call)
+  if (typeof reply === 'number') return refuse(response, reply)
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  await DIALECTS[vendor](call, reply, response)
+}
+
+const refuse = (response: ServerResponse, status: number) =>
+  void response.writeHead(status).end(JSON.stringify({ error: { message: `status ${status}` } }))
+
+function read(vendor: ModelCall['vendor'], headers: ModelCall['headers'], body: string): ModelCall {
+  const json = JSON.parse(body)
+  const systems = json.messages.filter(({ role }: { role: string }) => role === 'system')
+  const turns = json.messages.filter(({ role }: { role: string }) => role !== 'system')
+  return {
+    ...{ vendor, headers, json, turns, model: json.model, maxTokens: json.max_tokens },
+    system: vendor === 'anthropic' ? json.system : systems[0]?.content,
+    // Real tokenizers make no more tokens than there are bytes.
+    input: Math.ceil(Buffer.byteLength(body) / 4),
+    ...{ output: 0, left: false },
+  }
+}
+
+type Speak = (
+  call: ModelCall,
+  reply: Exclude<ModelReply, number>,
+  to: ServerResponse,
+) => Promise<void>
+
+/** Sends the tokens, at most as many as asked for. Returns whether the model was done, or undefined if it broke off. */
+async function speak(
+  call: ModelCall,
+  reply: Exclude<ModelReply, number>,
+  to: ServerResponse,
+  form: { token(text: string): string; error: string },
+): Promise<'stop' | 'length' | undefined> {
+  for await (const token of reply) {
+    if (to.destroyed) return undefined
+    if (token === CUT) {
+      to.write(form.token('cut').slice(0, -9), () => to.destroy())
+      return undefined
+    }
+    if (token === GARBAGE) to.write('data: <html>\n\n')
+    else if (token === ERROR) to.write(form.error)
+    else {
+      if (call.output >= call.maxTokens) return 'length'
+      call.output++
+      to.write(form.token(String(token)))
+    }
+  }
+  return 'stop'
+}
+
+const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`
+const event = (json: { type: string }) => `event: ${json.type}\n${data(json)}`
+
+const DIALECTS: Record<ModelCall['vendor'], Speak> = {
+  async openai(call, reply, to) {
+    const chunk = (choice: object) => data({ id: 'c', choices: [{ index: 0, ...choice }] })
+    to.write(chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null }))
+    const finish_reason = await speak(call, reply, to, {
+      token: (content) => chunk({ delta: { content }, finish_reason: null }),
+      error: data({ error: { message: 'overloaded' } }),
+    })
+    if (!finish_reason) return
+    to.write(chunk({ delta: {}, finish_reason }))
+    const usage = { prompt_tokens: call.input, completion_tokens: call.output }
+    if (call.json.stream_options?.include_usage) to.write(data({ choices: [], usage }))
+    to.end('data: [DONE]\n\n')
+  },
+  async anthropic(call, reply, to) {
+    const usage = { input_tokens: call.input, output_tokens: 1 }
+    to.write(event({ type: 'message_start', ...{ message: { id: 'm', usage } } }))
+    to.write(event({ type: 'content_block_start', ...{ index: 0 } }))
+    to.write(event({ type: 'ping' }))
+    const ended = await speak(call, reply, to, {
+      token: (text) =>
+        event({
+          type: 'content_block_delta',
+          ...{ index: 0, delta: { type: 'text_delta', text } },
+        }),
+      error: event({ type: 'error', ...{ error: { type: 'overloaded_error' } } }),
+    })
+    if (!ended) return
+    const stop_reason = ended === 'stop' ? 'end_turn' : 'max_tokens'
+    to.write(event({ type: 'content_block_stop', ...{ index: 0 } }))
+    const delta = { delta: { stop_reason }, usage: { output_tokens: call.output } }
+    to.write(event({ type: 'message_delta', ...delta }))
+    to.end(event({ type: 'message_stop' }))
+  },
+}
