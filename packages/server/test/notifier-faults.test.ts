@@ -12,6 +12,7 @@ import {
   addFcm,
   android,
   iPhone,
+  shownOn,
   startPushServers,
   type TestDevice,
 } from './push/notified.ts'
@@ -127,12 +128,14 @@ const open = async (app: TestApp) =>
 
 /** Lets an hour pass for everything that waits. */
 const pass = (app: TestApp) =>
-  rows(
-    app.cell.db,
+  update(
+    app,
     `update notification_deliveries set due_at = due_at - interval '1 hour',
        expires_at = expires_at - interval '1 hour' where app_no = $1`,
-    [app.no],
   )
+
+/** In a transaction, which is repeated after a deadlock with the workers' own updates. */
+const update = (app: TestApp, sql: string) => app.cell.db.tx((tx) => rows(tx, sql, [app.no]))
 
 suite('notifications whose workers are killed and suspended', () => {
   afterEach(killRunning)
@@ -191,10 +194,9 @@ suite('notifications whose workers are killed and suspended', () => {
     }
     await Promise.all(resumed)
     await until('everything was sent', async () => {
-      await rows(
-        app.cell.db,
+      await update(
+        app,
         'update notification_deliveries set due_at = least(due_at, now()) where app_no = $1',
-        [app.no],
       )
       return (await open(app)).length === 0
     })
@@ -214,5 +216,37 @@ suite('notifications whose workers are killed and suspended', () => {
       ended.map(({ code }) => code),
       workers.map(() => 0),
     )
+  })
+
+  test('go on when a worker loses its lease while providers think', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
+    const members = { participants: ['ben', 'cleo'] }
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'amira', members })
+    await addApns(app, servers)
+    await addFcm(app, servers)
+    await Promise.all([iPhone(app, 'ben'), iPhone(app, 'cleo')])
+    const tablet = await android(app, 'amira')
+    const held: PromiseWithResolvers<void>[] = []
+    const respond = apns.respond
+    apns.respond = async () => {
+      const answer = Promise.withResolvers<void>()
+      held.push(answer)
+      await answer.promise
+      return { status: 200 }
+    }
+    const worker = await startWorker()
+    await app.as('amira').sendText('g', 'Hello', { receiverType: 'group' })
+    await until('both devices are called', () => held.length === 2)
+    // As if another worker had taken it. This one takes it back, and calls again.
+    await update(app, "update leases set epoch = epoch + 1 where job like 'notifier/%' and $1 > 0")
+    await until('both devices are called again', () => held.length === 4)
+    held[0]?.resolve()
+    await app.as('ben').sendText('amira', 'Still there?')
+    await until('others are notified', () => shownOn(servers, tablet).includes('Still there?'))
+    for (const { resolve } of held) resolve()
+    await until('everything was sent', async () => (await open(app)).length === 0)
+    apns.respond = respond
+    assert.equal((await worker.end()).code, 0)
   })
 })

@@ -158,7 +158,8 @@ export class Dispatcher {
       await this.#load()
       await this.#start()
     }
-    if (this.#active > 0 && this.#outcomes.empty) await this.#progress.promise
+    // Outcomes that nobody writes down any more must not keep it from waiting.
+    if (this.#active > 0 && (this.#dropped || this.#outcomes.empty)) await this.#progress.promise
   }
 
   /** Reads deliveries that are due, if there is room for many. */
