@@ -47,13 +47,14 @@ export async function useConsole(): Promise<Console> {
   })
   // Close the browser before the server stops: the server waits for open requests.
   after(() => browser?.close())
+  const console = await buildConsole()
   const port = await freePort()
   // The URL of an app contains the port, so the port must be known in advance.
   const publicUrl = `http://localhost:${port}`
   const server = useServer({
     roles: ['api', 'gateway', 'worker'],
     cells: ['us-1', 'eu-1'],
-    console: await buildConsole(),
+    console,
     env: {
       LOQUAT_PORT: String(port),
       LOQUAT_PUBLIC_URL: publicUrl,

@@ -95,7 +95,9 @@ suite('a long conversation', () => {
     await openBen(page)
     await page.locator('.lq-quoted').click()
     // It stays highlighted only for a moment, so look at its place.
-    const target = page.locator('.lq-message', { hasText: 'no 280 ' })
+    const target = page
+      .locator('.lq-message', { hasText: 'no 280 ' })
+      .filter({ hasNot: page.locator('.lq-quoted') })
     await until('it is in sight', async () => {
       const box = await target.boundingBox()
       return box !== null && box.y > 60 && box.y < 740

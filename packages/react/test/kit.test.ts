@@ -54,8 +54,10 @@ suite('two people', () => {
     assert.equal(await ben.locator('.lq-text code').textContent(), 'npm test')
     await message(amira, 'Hi Ben').locator('.lq-status[data-read]').waitFor()
 
-    await field(ben).pressSequentially('Writing')
-    await amira.locator('.lq-typing', { hasText: 'Ben Okafor is typing' }).waitFor()
+    await Promise.all([
+      amira.locator('.lq-typing', { hasText: 'Ben Okafor is typing' }).waitFor(),
+      field(ben).pressSequentially('Writing', { delay: 500 }),
+    ])
     await field(ben).press('Enter')
     await message(amira, 'Writing').waitFor()
     await amira.locator('[role=status]', { hasText: 'Ben Okafor: Writing' }).waitFor({
@@ -97,8 +99,9 @@ suite('two people', () => {
     await amira.getByRole('menuitem', { name: 'Delete this message for everyone?' }).click()
     await ben.locator('.lq-deleted').waitFor()
 
-    await message(amira, 'Writing').first().hover()
-    await amira.getByRole('button', { name: 'Reply in thread' }).click()
+    const written = message(amira, 'Writing').first()
+    await written.hover()
+    await written.getByRole('button', { name: 'Reply in thread' }).click()
     const reply = amira.getByRole('complementary').getByRole('textbox')
     await reply.fill('In a thread')
     await reply.press('Enter')

@@ -155,8 +155,10 @@ suite('the showcase', () => {
     await message(ben, 'Hello Ben').waitFor()
     await message(amira, 'Hello Ben').locator('.lq-status[data-read]').waitFor()
 
-    await field(ben).pressSequentially('Hi')
-    await amira.locator('.lq-typing', { hasText: 'Ben Okafor' }).waitFor()
+    await Promise.all([
+      amira.locator('.lq-typing', { hasText: 'Ben Okafor' }).waitFor(),
+      field(ben).pressSequentially('Hi', { delay: 2_100 }),
+    ])
     await field(ben).press('Enter')
     await message(amira, 'Hi').waitFor()
 
@@ -227,19 +229,30 @@ suite('the showcase', () => {
 
   test('finds messages, also in threads, and shows pictures in full size', async () => {
     const page = await windowOf(/^Amira/)
+    // A message stays highlighted only for a moment, so the page keeps note of it.
+    await page.evaluate(`{
+      window.highlighted = ''
+      new MutationObserver(() => {
+        for (const one of document.querySelectorAll('.lq-message[data-highlighted]'))
+          window.highlighted += one.textContent
+      }).observe(document.body, { subtree: true, childList: true, attributeFilter: ['data-highlighted'] })
+    }; 0`)
+    const wasHighlighted = (text: string) =>
+      page.evaluate<boolean>(`window.highlighted.includes('${text}')`)
     await row(page, /^Release/).click()
     await page.getByRole('button', { name: 'Search in this conversation' }).click()
     const search = page.getByRole('complementary', { name: 'Search' })
     await search.getByRole('searchbox').fill('candidate')
     await search.getByRole('button', { name: /Ben Okafor.*release candidate/s }).click()
-    await page.locator('.lq-message[data-highlighted]', { hasText: 'candidate' }).waitFor()
+    await until('it was highlighted', () => wasHighlighted('candidate'))
     await shoot(page, 'search-1440-light')
     assert.deepEqual(await findings(page), [])
     await search.getByRole('button', { name: 'Everywhere' }).click()
     await search.getByRole('searchbox').fill('spicy')
     await search.getByRole('button', { name: /Daniel Weiss.*spicy/s }).click()
     const thread = page.getByRole('complementary', { name: 'Thread' })
-    await thread.locator('.lq-message[data-highlighted]', { hasText: 'spicy' }).waitFor()
+    await thread.locator('.lq-message', { hasText: 'spicy' }).waitFor()
+    await until('it was highlighted', () => wasHighlighted('spicy'))
 
     await row(page, /^Release/).click()
     await page.getByRole('button', { name: 'store-light.png' }).click()
@@ -331,7 +344,10 @@ suite('the showcase', () => {
     // What Chromium's own microphone says.
     await page.unrouteAll()
     await page.getByRole('button', { name: 'Record a voice message' }).click()
-    await page.getByRole('timer').getByText('0:01').waitFor()
+    await page
+      .getByRole('timer')
+      .getByText(/0:0[1-9]|0:[1-5]\d|[1-9]:\d\d/)
+      .waitFor()
     await page.locator('.lq-recording').getByRole('button', { name: 'Send' }).click()
     await page.locator('.lq-message .lq-voice').getByRole('button', { name: 'Play' }).waitFor()
     await page.locator('.lq-message:has(.lq-voice) .lq-status', { hasText: 'Sent' }).waitFor()

@@ -14,7 +14,7 @@ import { until } from '../../../test/until.ts'
 
 const server = useServer({
   roles: ['api', 'worker'],
-  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true', LOQUAT_AGENT_IDLE_SECONDS: '2' },
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true', LOQUAT_AGENT_IDLE_SECONDS: '20' },
 })
 
 /** What the model answers, by the question. */

@@ -19,7 +19,7 @@ async function newApp(): Promise<TestApp> {
 
 test('the end of a sanction is announced when it is over', async () => {
   const app = await newApp()
-  const until = Math.ceil(Date.now() / 1000) + 1
+  const until = Math.ceil(Date.now() / 1000) + 5
   const ban = { uid: 'b', kind: 'ban', guid: 'g', reason: 'Spam', until }
   const { body } = await app.call('POST', '/v3/moderation/sanctions', { body: ban })
   const { payload } = await app.waitFor('moderation.sanction.ended')

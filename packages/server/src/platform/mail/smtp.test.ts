@@ -5,6 +5,7 @@ import { after, before, beforeEach, suite, test } from 'node:test'
 import { verifiedDkim } from '../../../test/mail/dkim.ts'
 import { openMail, PATIENT } from '../../../test/mail/mail.ts'
 import { type MailServer, type Step, startMailServer } from '../../../test/mail/smtp-server.ts'
+import { until } from '../../../test/until.ts'
 import { Targets } from '../net/targets.ts'
 import type { Email, SmtpCredentials } from './email.ts'
 import type { Mail } from './mail.ts'
@@ -194,7 +195,7 @@ suite('emails over SMTP', () => {
       assert.equal(server.connections, connections, 'nobody called it in the pause')
       clock += 30_001
       await hasty.send(credentials(), email())
-      assert.ok(server.connections > connections, 'it is called again after the pause')
+      await until('it is called again after the pause', () => server.connections > connections)
       hasty.close()
     }
   })
