@@ -282,6 +282,7 @@ create or replace function sweep_user(p_app_no int, p_uid text, p_limit int) ret
 language plpgsql as $$
 declare
   i inbox;
+  v_no bigint;
   v_left int := p_limit;
   v_done int;
 begin
@@ -311,6 +312,17 @@ begin
         v_left := v_left - 1;
       end if;
     end if;
+    if v_left <= 0 then return false; end if;
+  end loop;
+
+  -- An import stores messages of users who never were members of the group, without an inbox row.
+  for v_no in
+    select distinct m.conversation from (
+      select conversation from messages where app_no = p_app_no and sender = p_uid order by id limit v_left) m
+    order by m.conversation
+  loop
+    perform from conversations where app_no = p_app_no and no = v_no for no key update;
+    v_left := v_left - sweep_sender_messages(p_app_no, v_no, p_uid, v_left);
     if v_left <= 0 then return false; end if;
   end loop;
 

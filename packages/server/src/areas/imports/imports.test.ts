@@ -245,6 +245,26 @@ suite('importMessages', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
+  test('goes with its sender, also if the sender never was a member of the group', async () => {
+    const app = await newApp()
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'b' })
+    const texts = Object.fromEntries(
+      Array.from({ length: 5 }, (_, n) => [
+        `m${n}`,
+        message(`m${n}`, { receiver: 'g', receiverType: 'group' }),
+      ]),
+    )
+    await bring(app, 'messages', texts)
+    const listed = async () => (await app.as('b').messages.listGroup('g', {})).data.length
+    assert.equal(await listed(), 5)
+    await app.client.users.delete('a', { permanent: true })
+    assert.equal(await listed(), 0)
+    // Nobody who gets the uid later inherits them.
+    await app.client.users.create({ uid: 'a', name: 'Another' })
+    assert.equal(await listed(), 0)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
   test('imports the same muid once in ten requests at the same time', async () => {
     const app = await newApp()
     const answers = await Promise.all(
