@@ -161,4 +161,25 @@ suite('mattermost', () => {
     const { name } = await app.client.users.get('amira-k')
     assert.equal(name, 'Amira')
   })
+
+  test('tells direct channels and posts apart whose names are long', async () => {
+    const path = join(folder, 'long.jsonl')
+    const names = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(60))
+    const channels = [names.slice(0, 3), [0, 1, 3].map((nth) => names[nth] ?? '')]
+    const post = (members: string[], at: number) => ({
+      type: 'direct_post',
+      direct_post: {
+        ...{ channel_members: members, user: names[0], message: `At ${at}` },
+        create_at: 1_650_000_000_000 + at,
+      },
+    })
+    const lines = [
+      ...names.map((username) => ({ type: 'user', user: { username } })),
+      ...channels.map((members) => ({ type: 'direct_channel', direct_channel: { members } })),
+      ...channels.flatMap((members) => [post(members, 1), post(members, 2)]),
+    ]
+    await writeFile(path, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const { imported } = await bring(mattermost, path)
+    assert.deepEqual([imported.group, imported.member, imported.message], [2, 6, 4])
+  })
 })

@@ -1,4 +1,5 @@
 /** Mattermost's bulk export: a file with one object per line, {type, [type]: …}. */
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readLines } from '../lines.ts'
 import {
@@ -117,7 +118,11 @@ function* directOf({ members = [] }: { members?: string[] } = {}): Generator<Ite
   }
 }
 
-const severalOf = (members: string[]) => idOf(`direct-${members.toSorted().join('-')}`)
+/** What many names make together doesn't fit into an id; if it were cut, different ones could become the same. */
+const digestOf = (...parts: (string | number)[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+
+const severalOf = (members: string[]) => `direct-${digestOf(...members.toSorted())}`
 
 function* postOf(
   post: Post,
@@ -136,7 +141,8 @@ function* postOf(
   if (type) return unmapped.add(`posts of the type ${type}`)
   for (const _ of attachments ?? []) unmapped.add('attachments, which are files beside the export')
   const target = targetOf(parent?.post ?? post, user)
-  const muid = `mattermost-${target.receiver}-${idOf(user)}-${at}`.slice(0, 100)
+  const { receiverType, receiver } = target
+  const muid = `mattermost-${digestOf(receiverType, receiver, idOf(user), at)}`
   // `@name` stays a text: Mattermost doesn't say whether it names somebody.
   const content = contentOf(message, [])
   if (!content) return unmapped.add('posts without text')
