@@ -486,6 +486,9 @@ suite('listCalls', () => {
     assert.equal(await ids(calls.list({ type: 'audio' })), 'team audio')
     assert.equal(await ids(calls.list({ type: 'audio', receiverType: 'group' })), 'team')
     assert.equal(await ids(calls.list({ mode: 'meet' })), '')
+    const exact = { status: 'ended', type: 'video', mode: 'call', receiverType: 'user' } as const
+    assert.equal(await ids(calls.list(exact)), 'video')
+    assert.equal((await calls.list(exact)).meta.pagination.total, 1)
     assert.equal(await ids(calls.list({ participantsCount: 2 })), 'video')
     assert.equal(await ids(calls.list({ hasRecording: true })), '')
     assert.equal(await ids(calls.list({ hasRecording: false, uid: 'amira' })), 'team video')

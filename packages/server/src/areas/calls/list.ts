@@ -133,10 +133,11 @@ export async function pageOfCalls(deps: Deps, actor: Actor, query: CallListQuery
   const { page, perPage, ...filters } = query
   const db = app.cell.db
   const list = keysetOf(app.no, viewer, query)
-  const none = query.hasRecording === true || query.hasTranscription === true
-  const whole = list.where.length === 0 && list.ranges.length === 1 && viewer === undefined
+  const { hasRecording, hasTranscription, ...chosen } = filters
+  const none = hasRecording === true || hasTranscription === true
+  const whole = viewer === undefined && Object.values(chosen).every((one) => one === undefined)
   const count = async (): Promise<Count> =>
-    whole && query.uid === undefined && query.startedAt === undefined && query.endedAt === undefined
+    whole
       ? { total: await getTotal(db, app.no, 'calls'), capped: false }
       : countFound(db, list, COUNT_CAP)
   const found = await keysetPage(
