@@ -280,7 +280,7 @@ export const audiences: Audiences = {
     },
   },
   'call.incoming': {
-    who: 'the called user; in a group, the members whom it rings, unless one blocks the other',
+    who: 'the called user; in a group, the called members, unless one blocks the other',
     of: ({ call, rung }) =>
       call.receiverType === 'group'
         ? { group: call.callReceiver, by: call.callInitiator, ...(rung && { only: rung }) }

@@ -220,7 +220,7 @@ const Incoming = Type.Object({
   ...CallChange.properties,
   rung: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'The members whom it rings, if the caller may not call all members.',
+      description: 'The called members, if the caller may not call all members.',
     }),
   ),
 })

@@ -324,7 +324,7 @@ export type CheckFailure = Static<typeof CheckFailure>
 export const SanctionRecord = Type.Object(
   {
     id: Type.String(),
-    uid: Type.String({ description: 'The user whom it concerns.' }),
+    uid: Type.String({ description: 'The user it is about.' }),
     kind: Type.Enum(['mute', 'ban']),
     guid: Type.Optional(Type.String({ description: 'The group. Absent: the whole app.' })),
     until: Type.Optional(

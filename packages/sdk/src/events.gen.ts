@@ -953,7 +953,7 @@ export interface EventPayloads {
   'call.incoming': {
     call: Call
     message: CallMessage
-    /** The members whom it rings, if the caller may not call all members. */
+    /** The called members, if the caller may not call all members. */
     rung?: string[]
   }
   /** A call was answered. In a group, by the first member. */

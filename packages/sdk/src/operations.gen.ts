@@ -4134,7 +4134,7 @@ export type RuleTestResult = {
 
 export type Sanction = {
   id: string
-  /** The user whom it concerns. */
+  /** The user it is about. */
   uid: string
   kind: 'mute' | 'ban'
   /** The group. Absent: the whole app. */

@@ -1539,7 +1539,7 @@ create table notification_providers (
   app_no int not null references apps,
   channel text collate "C" not null,
   kind text collate "C" not null,
-  -- Chosen by the app. Empty for kinds of which an app has one.
+  -- Chosen by the app. Empty for kinds that an app has only once.
   provider_id text collate "C" not null,
   is_default boolean not null,
   enabled boolean not null,

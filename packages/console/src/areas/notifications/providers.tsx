@@ -21,7 +21,7 @@ interface Shown {
   isDefault: boolean
 }
 
-/** A kind of which an app can have several. */
+/** An app can have several providers of this kind. */
 interface Kind<P extends Shown> {
   id: 'web_push' | 'fcm' | 'apns'
   title: string

@@ -46,7 +46,7 @@ function TestForm({ kind, providerId = '' }: TestProps) {
           label="User"
           hint={
             kind === 'custom'
-              ? 'The UID of the user whom your server should notify.'
+              ? 'The UID of the user that your server should notify.'
               : 'The UID of a user with a device that is registered with this provider.'
           }
           mono

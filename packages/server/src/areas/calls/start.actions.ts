@@ -173,7 +173,7 @@ async function begin(
   actor: Caller,
   given: Wanted,
   conversation: number,
-  /** Returns the members whom it rings, if not all. */
+  /** Returns the called members, if not all are called. */
   ring: (id: number) => Promise<string[] | undefined>,
 ): Promise<CallRecord> {
   const appNo = actor.app.no

@@ -85,7 +85,7 @@ const access: Access = {
   rate: 'standard',
 }
 
-/** Kinds of which an app can have several. */
+/** An app can have several providers of each of these kinds. */
 const several = [
   {
     ...{ name: 'Fcm', title: 'FCM provider', path: '/notifications/push/v1/providers/fcm' },
@@ -111,7 +111,7 @@ const several = [
   },
 ]
 
-/** Kinds of which an app has at most one. */
+/** An app has at most one provider of each of these kinds. */
 const single = [
   {
     ...{ name: 'CustomPush', title: 'custom push provider', tag: 'push_providers' },

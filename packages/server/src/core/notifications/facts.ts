@@ -16,7 +16,7 @@ import type { Templates } from './templates.ts'
 /** A provider of the channel push, without its secrets. */
 export interface PushProvider {
   kind: PushCredentials['provider']
-  /** Chosen by the app. Empty for kinds of which an app has one. */
+  /** Chosen by the app. Empty for kinds that an app has only once. */
   id: string
   isDefault: boolean
 }
