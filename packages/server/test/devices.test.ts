@@ -51,7 +51,7 @@ const REFUSED: Record<string, ErrorCode> = {
 
 const make = (name: string, app: TestApp, ids: Ids = {}) => {
   const resource = resources[name]
-  if (!resource) throw new Error(`test/resources.ts has no ${name}`)
+  if (!resource) throw new Error(`test/resources has no ${name}`)
   return resource.make(app, ids)
 }
 

@@ -17,7 +17,7 @@ import { rowsOf } from './rows.ts'
 
 const server = useServer()
 
-test('test/resources.ts contains nothing that no operation needs', () => {
+test('test/resources contains nothing that no operation needs', () => {
   assert.deepEqual(staleEntries(), [])
 })
 
