@@ -491,6 +491,37 @@ suite('review', () => {
       ],
     )
   })
+
+  test('never acts on an item that took the place of a decided one', async () => {
+    const { app, page } = await start('/review', ['amira', 'ben', 'cleo'])
+    const ids: string[] = []
+    for (const uid of ['amira', 'cleo']) {
+      const { id } = (await say(app, uid, 'ben', `From ${uid}`)).body.data
+      await app.as('ben').messages.flag(id, { reasonId: 'spam', remark: `About ${uid}` })
+      ids.push(id)
+    }
+    await page.reload()
+    await page.getByText('About amira').waitFor()
+    await page.keyboard.press('b')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Ban The amira' }).waitFor()
+    await app.client.reviewItems.decide(ids[0] ?? '', { decision: 'approve' })
+    await page.getByText('No longer in the queue').waitFor()
+    await dialog.getByRole('button', { name: 'Reject and act' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('d')
+    await page.getByRole('region', { name: 'Item' }).getByRole('alert').waitFor()
+    await page.getByText('About amira').waitFor()
+    await page.keyboard.press('j')
+    await page.getByText('About cleo').waitFor()
+    const left = await app.client.reviewItems.list({})
+    assert.deepEqual(
+      left.data.map(({ id }) => id),
+      [ids[1]],
+    )
+    await page.context().close()
+  })
 })
 
 suite('webhooks', () => {

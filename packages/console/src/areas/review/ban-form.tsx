@@ -1,8 +1,10 @@
 import type { ReviewItem } from '@loquat/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Check, Choice, Field, Form } from '../../shared/form.tsx'
 import { manage, useAppId } from '../../shared/manage.ts'
+import { partyOf, senderOf } from '../conversations/content.ts'
 import { LENGTHS, untilOf } from '../moderation/lengths.ts'
 
 const WHAT = { ban: 'Ban', mute: 'Mute', kick: 'Kick from the group', deactivate: 'Deactivate' }
@@ -11,6 +13,7 @@ const WHAT = { ban: 'Ban', mute: 'Mute', kick: 'Kick from the group', deactivate
 export function BanForm(props: { item: ReviewItem; note: string; onDone: () => Promise<void> }) {
   const { item, note, onDone } = props
   const appId = useAppId()
+  const user = item.message ? senderOf(item.message) : item.user && partyOf(item.user)
   const inGroup = item.message?.receiverType === 'group'
   const [does, setDoes] = useState<keyof typeof WHAT>('ban')
   const [length, setLength] = useState<keyof typeof LENGTHS>('86400')
@@ -35,6 +38,7 @@ export function BanForm(props: { item: ReviewItem; note: string; onDone: () => P
   const ends = does === 'ban' || does === 'mute'
   return (
     <Form mutation={act} submit="Reject and act" look="danger main">
+      {user && <NamedAvatar id={user.id} name={user.name} url={user.picture} />}
       <Choice
         label="What happens to the user"
         value={does}

@@ -15,6 +15,8 @@ import { type Decision, KINDS } from './kinds.ts'
 /** One item: what it is about, why it is here, the messages around it, and what can be decided. */
 export function OpenItem(props: {
   item: ReviewItem
+  /** Somebody else decided it, or it no longer matches the filters. */
+  isGone: boolean
   note: string
   onNote: (note: string) => void
   onDecide: (decision: Decision) => void
@@ -22,7 +24,7 @@ export function OpenItem(props: {
   onBan: () => void
   error: unknown
 }) {
-  const { item, note, onNote, onDecide, onClaim, onBan, error } = props
+  const { item, isGone, note, onNote, onDecide, onClaim, onBan, error } = props
   const appId = useAppId()
   const whole = useQuery({
     queryKey: appKey(appId, 'review item', item.id),
@@ -37,6 +39,7 @@ export function OpenItem(props: {
     <section className="panel review-item" aria-label="Item">
       <div className="row">
         <Status tone={KINDS[kind].tone}>{KINDS[kind].label}</Status>
+        {isGone && <Status tone="warn">No longer in the queue</Status>}
         {claim && (
           <Status tone="info">
             {`${claim.moderator} looks at it until ${new Date(claim.until * 1000).toLocaleTimeString('en')}`}

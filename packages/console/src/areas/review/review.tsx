@@ -21,6 +21,7 @@ import { REVIEW_FILTERS } from './filters.ts'
 import { type Decision, KINDS } from './kinds.ts'
 import { OpenItem } from './open-item.tsx'
 import { useKeys } from './use-keys.ts'
+import { useOpenItem } from './use-open-item.ts'
 import './review.css'
 
 const route = getRouteApi('/apps/$appId/review')
@@ -64,26 +65,25 @@ export function Review() {
     refetchInterval: REFRESH_MS,
   })
   const items = recordsOf(list)
-  const [openId, setOpenId] = useState<string>()
-  const [note, setNote] = useState('')
-  const [banning, setBanning] = useState(false)
-  const [helping, setHelping] = useState(false)
-  const at = Math.max(
-    0,
-    items.rows.findIndex(({ id }) => id === openId),
+  const { open, isGone, next, previous, show, close } = useOpenItem(
+    items.rows,
+    JSON.stringify(search),
   )
-  const open = items.rows[at]
-  const move = (step: number) => {
-    const next = items.rows[at + step]
-    if (next) setOpenId(next.id)
-  }
+  const [note, setNote] = useState('')
+  const [banned, setBanned] = useState<ReviewItem>()
+  const [helping, setHelping] = useState(false)
   const refresh = () => queries.invalidateQueries({ queryKey: appKey(appId, 'review') })
+  const moveOn = async (decided: ReviewItem) => {
+    const other = next ?? previous
+    if (open?.id === decided.id) show(other)
+    await refresh()
+    if (!other) close(decided.id)
+  }
   const decide = useMutation({
-    mutationFn: (decision: Decision) =>
-      reviewItems.decide(open?.id ?? '', { decision, ...(note && { note }) }),
-    onSuccess: async (_, decision) => {
-      move(items.rows[at + 1] ? 1 : -1)
-      await refresh()
+    mutationFn: ({ item, decision }: { item: ReviewItem; decision: Decision }) =>
+      reviewItems.decide(item.id, { decision, ...(note && { note }) }),
+    onSuccess: async (_, { item, decision }) => {
+      await moveOn(item)
       toast(DONE[decision])
     },
   })
@@ -98,16 +98,16 @@ export function Review() {
     claim.reset()
   }, [open?.id])
   const judge = (decision: Decision) => {
-    if (open && !decide.isPending) decide.mutate(decision)
+    if (open && !decide.isPending) decide.mutate({ item: open, decision })
   }
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => show(next),
+    k: () => show(previous),
     c: () => open && claim.mutate(),
     a: () => judge('approve'),
     r: () => judge('reject'),
     d: () => open?.message && judge('delete'),
-    b: () => open && open.kind !== 'group' && setBanning(true),
+    b: () => open && open.kind !== 'group' && setBanned(open),
     n: () => document.querySelector<HTMLElement>('.review-note textarea')?.focus(),
     '?': () => setHelping(true),
   })
@@ -145,7 +145,7 @@ export function Review() {
                     type="button"
                     className="review-entry"
                     aria-current={item.id === open.id}
-                    onClick={() => setOpenId(item.id)}
+                    onClick={() => show(item)}
                   >
                     <Entry item={item} />
                   </button>
@@ -156,24 +156,28 @@ export function Review() {
           </nav>
           <OpenItem
             item={open}
+            isGone={isGone}
             note={note}
             onNote={setNote}
             onDecide={judge}
             onClaim={() => claim.mutate()}
-            onBan={() => setBanning(true)}
+            onBan={() => setBanned(open)}
             error={decide.error ?? claim.error}
           />
         </div>
       )}
-      <Dialog title="Ban the user" isOpen={banning} onClose={() => setBanning(false)}>
-        {open && (
+      <Dialog
+        title={`Ban ${banned ? subjectOf(banned) : ''}`}
+        isOpen={banned !== undefined}
+        onClose={() => setBanned(undefined)}
+      >
+        {banned && (
           <BanForm
-            item={open}
+            item={banned}
             note={note}
             onDone={async () => {
-              setBanning(false)
-              move(items.rows[at + 1] ? 1 : -1)
-              await refresh()
+              setBanned(undefined)
+              await moveOn(banned)
               toast('Rejected. The ban starts within a second.')
             }}
           />
@@ -195,15 +199,18 @@ export function Review() {
   )
 }
 
+/** The name of the user or group that an item is about. */
+const subjectOf = ({ message, user, group }: ReviewItem) =>
+  message ? senderOf(message).name : (user?.name ?? group?.name ?? '')
+
 function Entry({ item }: { item: ReviewItem }) {
-  const { kind, message, user, group, claim, createdAt } = item
+  const { kind, message, claim, createdAt } = item
   const { label, tone } = KINDS[kind]
-  const name = message ? senderOf(message).name : (user?.name ?? group?.name ?? '')
   return (
     <>
       <span className="row">
         <strong className="clip">
-          <bdi>{name}</bdi>
+          <bdi>{subjectOf(item)}</bdi>
         </strong>
         <small className="row-end">
           <Time at={createdAt} />
