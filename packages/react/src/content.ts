@@ -78,12 +78,10 @@ export function filesOf(message: Shown): FileOfMessage[] {
 export const safeUrl = (url: string | undefined) =>
   url !== undefined && /^(https?:|blob:|data:image\/(?!svg))/i.test(url) ? url : undefined
 
-/** The names of the users that a text mentions, by uid. */
-export function mentionsOf(message: Shown): Record<string, string> {
+/** The names of the users that a text mentions, by uid. A map, because a text can mention `__proto__`. */
+export function mentionsOf(message: Shown): ReadonlyMap<string, string> {
   const mentions = Object.entries(recordOf(dataOf(message).mentions))
-  return Object.fromEntries(
-    mentions.map(([uid, user]) => [uid, textIn(recordOf(user).name) ?? uid]),
-  )
+  return new Map(mentions.map(([uid, user]) => [uid, textIn(recordOf(user).name) ?? uid]))
 }
 
 export const MENTION = /<@uid:([^>\s]{1,100})>/g
@@ -92,7 +90,7 @@ export const MENTION = /<@uid:([^>\s]{1,100})>/g
 export function plainText(message: Shown): string {
   const names = mentionsOf(message)
   const text = textOf(message) ?? ''
-  return text.replaceAll(MENTION, (_, uid: string) => `@${names[uid.toLowerCase()] ?? uid}`)
+  return text.replaceAll(MENTION, (_, uid: string) => `@${names.get(uid.toLowerCase()) ?? uid}`)
 }
 
 /** `Amira added Ben`. */
@@ -100,7 +98,8 @@ export function actionOf(message: Shown, strings: Strings): string {
   const by = partyOf(message, 'by')?.name ?? strings.somebody
   const on = partyOf(message, 'on')?.name ?? strings.somebody
   const action = textIn(dataOf(message).action) ?? ''
-  return strings.action[action]?.(by, on) ?? strings.unsupported
+  const known = Object.hasOwn(strings.action, action) ? strings.action[action] : undefined
+  return known?.(by, on) ?? strings.unsupported
 }
 
 /** A message in one line. */

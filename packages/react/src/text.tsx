@@ -22,7 +22,7 @@ export function MessageText({ message }: MessageTextProps) {
     if (part.startsWith('`')) return <code key={nth}>{part.slice(1, -1)}</code>
     if (part.startsWith('<@')) {
       const uid = part.slice(6, -1).toLowerCase()
-      const name = names[uid]
+      const name = names.get(uid)
       if (name === undefined) return part
       return (
         <span key={nth} className="lq-mention" data-me={uid === me || undefined}>

@@ -1,27 +1,14 @@
 /** The main components in a real browser: two people in every part of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { PENDING, sendJudged } from '../../server/test/held.ts'
 import { phonePhoto } from '../../server/test/media.ts'
 import { until } from '../../server/test/until.ts'
 import { findings } from './axe.ts'
 import { companyOf, say } from './data.ts'
-import { newKit, shoot } from './page.ts'
+import { field, message, newKit, openRoom, shoot, write } from './page.ts'
 
 const kit = await newKit()
-
-const openRoom = async (page: Page, name: RegExp) => {
-  await page.getByRole('navigation').getByRole('button', { name }).click()
-  await page.locator('.lq-composer textarea').first().waitFor()
-}
-const field = (page: Page) => page.locator('.lq-channel:not(.lq-thread) .lq-composer textarea')
-const write = async (page: Page, text: string) => {
-  await field(page).fill(text)
-  await field(page).press('Enter')
-}
-const message = (page: Page, text: string) =>
-  page.locator('.lq-channel:not(.lq-thread) .lq-message', { hasText: text }).last()
 
 /** Moves a finger over the last message that contains the text. */
 const swipe = (text: string) => `{

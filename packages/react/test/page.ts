@@ -92,3 +92,19 @@ export async function newKit(): Promise<Kit> {
 export async function shoot(page: Page, name: string): Promise<void> {
   if (SHOTS) await page.screenshot({ path: `${SHOTS}/kit-${name}.png` })
 }
+
+/** Opens the conversation with this name. */
+export const openRoom = async (page: Page, name: RegExp) => {
+  await page.getByRole('navigation').getByRole('button', { name }).click()
+  await page.locator('.lq-composer textarea').first().waitFor()
+}
+/** Where the user writes in the conversation, not in a thread. */
+export const field = (page: Page) =>
+  page.locator('.lq-channel:not(.lq-thread) .lq-composer textarea')
+export const write = async (page: Page, text: string) => {
+  await field(page).fill(text)
+  await field(page).press('Enter')
+}
+/** The last message of the conversation that contains the text. */
+export const message = (page: Page, text: string) =>
+  page.locator('.lq-channel:not(.lq-thread) .lq-message', { hasText: text }).last()

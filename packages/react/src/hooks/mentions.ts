@@ -68,7 +68,7 @@ export function useMentions(
     return true
   }
   const know = useCallback((message: ChatMessage) => {
-    for (const [uid, name] of Object.entries(mentionsOf(message))) names.current.set(name, uid)
+    for (const [uid, name] of mentionsOf(message)) names.current.set(name, uid)
   }, [])
   const written = (plain: string): string => {
     // Longer names first: one name can be the beginning of another.

@@ -6,7 +6,7 @@ import { useChatState } from './chat-state.ts'
 
 /** Whether a user is online, if the client follows presence. */
 export const usePresence = (uid: string): 'online' | 'offline' | undefined =>
-  useChatState(({ presence }) => presence[uid])
+  useChatState(({ presence }) => (Object.hasOwn(presence, uid) ? presence[uid] : undefined))
 
 export interface Typing {
   /** The UIDs of the users who are typing. */
