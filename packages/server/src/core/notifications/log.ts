@@ -74,7 +74,7 @@ export const findLogging = query<{ appNo: number }, { until: Date }>(
 )
 
 /** What logs show of a push token: enough to recognise a device. The rest would let others notify it. */
-export const shownToken = (token: string) => `****${token.slice(-8)}`
+export const shownToken = (token: string) => `****${token.slice(-8).toWellFormed()}`
 
 interface StoredEntry extends Omit<LogEntry, 'payload'> {
   id: string

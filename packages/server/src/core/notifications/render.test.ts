@@ -119,6 +119,9 @@ suite('pushTexts', () => {
       pushTexts(DEFAULTS, message('message', 'text', { text: marks })).body.length,
       2_000,
     )
+    // One character as people see it: each man is joined to the next one.
+    const men = pushTexts(DEFAULTS, message('message', 'text', { text: '👨\u200d'.repeat(700) }))
+    assert.ok(men.body.isWellFormed() && men.body.length > 1_990)
     const html = '<script>alert(1)</script> &amp;'
     assert.equal(pushTexts(DEFAULTS, message('message', 'text', { text: html })).body, html)
     const long = { sender: { entity: { name: 'n'.repeat(500) } } }

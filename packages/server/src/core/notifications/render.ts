@@ -50,9 +50,11 @@ export function shortened(text: string, longest: number): string {
     if (index + segment.length > longest - 1) break
     end = index + segment.length
   }
-  // One character of marks without end has no place to cut.
-  return `${text.slice(0, end || longest - 1)}…`
+  // A character that is too long by itself is cut anywhere but inside a surrogate pair, which no database would store.
+  const cut = end > 0 ? text.slice(0, end) : text.slice(0, longest - 1).replace(HALF_A_PAIR, '')
+  return `${cut}…`
 }
+const HALF_A_PAIR = /[\uD800-\uDBFF]$/
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 const MEDIA = ['image', 'audio', 'video', 'file'] as const

@@ -6,7 +6,7 @@ import {
 import { getSettings } from '../../areas/notifications/settings.actions.ts'
 import type { NotificationSettings } from '../../areas/notifications/settings.schema.ts'
 import type { Device } from '../../areas/notifications/tokens.actions.ts'
-import { findLogging, recordLog } from '../../core/notifications/log.ts'
+import { findLogging, type LogEntry, recordLog } from '../../core/notifications/log.ts'
 import type { LoggedEvent } from '../../core/notifications/occurrence.ts'
 import {
   closePayload,
@@ -18,7 +18,7 @@ import {
 } from '../../core/notifications/payload.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
-import type { Lease, Worker } from '../../platform/leases/leases.ts'
+import { isLeaseLost, type Lease, type Worker } from '../../platform/leases/leases.ts'
 import type { Notification, Outcome } from '../../platform/push/notification.ts'
 import { loggedAs } from './logged.ts'
 import { Outcomes } from './outcomes.ts'
@@ -364,17 +364,37 @@ export class Dispatcher {
     this.#outcomes = new Outcomes()
     const { cell, lease, app } = this.#context
     const stored = { ...lease, appNo: app.no, batch: outcomes.toJson() }
-    if (outcomes.log.length === 0) await recordNotified.run(cell.db, stored)
-    else {
-      await cell.db.tx(async (tx) => {
-        await recordNotified.run(tx, stored)
-        await recordLog(tx, app.no, outcomes.log)
-      })
-    }
+    if (!(await this.#writeLogged(stored, outcomes.log))) await recordNotified.run(cell.db, stored)
     for (const id of outcomes.ended) this.#loaded.delete(id)
     for (const [lane, ids] of outcomes.lanes) {
       for (const id of ids) this.#loaded.delete(id)
       this.#parked.delete(lane)
+    }
+  }
+
+  /**
+   * Stores outcomes together with what the app's log says about them. Returns false if there is nothing to log, or if the
+   * log can't be written: the outcomes must be stored anyway, or else everything would be sent again.
+   */
+  async #writeLogged(
+    stored: Parameters<typeof recordNotified.run>[1],
+    entries: LogEntry[],
+  ): Promise<boolean> {
+    if (entries.length === 0) return false
+    const { cell, app, deps } = this.#context
+    try {
+      await cell.db.tx(async (tx) => {
+        await recordNotified.run(tx, stored)
+        await recordLog(tx, app.no, entries)
+      })
+      return true
+    } catch (error) {
+      if (isLeaseLost(error)) throw error
+      deps.log.warn(
+        { app: app.id, err: error },
+        "couldn't log notifications; storing outcomes only",
+      )
+      return false
     }
   }
 }

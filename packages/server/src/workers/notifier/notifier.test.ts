@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { queryAt } from '../../../test/databases.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { apnsError } from '../../../test/push/apns-server.ts'
@@ -284,6 +285,26 @@ suite('the log of notifications', () => {
         ...{ reason: 'NOT_FOUND', success: false },
       },
     ])
+  })
+})
+
+suite('a log that rejects its entries', () => {
+  test("doesn't let anything be sent twice", async () => {
+    const app = await team('amira', 'ben')
+    const phone = await iPhone(app, 'ben')
+    await app.call('PUT', '/v3/notifications/v1/logs/settings', { body: { enabled: true } })
+    const { url } = app.cell
+    const refusing = `add constraint refusing check (app_no <> ${app.no})`
+    await queryAt(url, `alter table notification_logs ${refusing}`)
+    await say(app, 'amira', 'Hello')
+    await settled(app)
+    await queryAt(url, 'alter table notification_logs drop constraint refusing')
+    const pushes = apns.received.filter(({ device }) => device === phone.token)
+    assert.equal(pushes.length, 1)
+    const logged = await rows(app.cell.db, 'select from notification_logs where app_no = $1', [
+      app.no,
+    ])
+    assert.equal(logged.length, 0)
   })
 })
 
