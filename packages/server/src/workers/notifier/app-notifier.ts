@@ -35,6 +35,14 @@ export class AppNotifier {
     return this.#stopped
   }
 
+  /**
+   * Whether it has ended and decides nothing more. Until then nobody may replace it: the lease can be the same, so the
+   * database would accept the decisions of both. Calls of its dispatchers may be under way; nobody waits for these.
+   */
+  get over(): boolean {
+    return this.#stopped && !this.#running
+  }
+
   /** Whether it does nothing, so that it can be forgotten. */
   get idle(): boolean {
     return !this.#running && [...this.#dispatchers.values()].every(({ idle }) => idle)

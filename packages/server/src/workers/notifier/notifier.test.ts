@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { queryAt } from '../../../test/databases.ts'
+import { admin, queryAt } from '../../../test/databases.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock } from '../../../test/locks.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { apnsError } from '../../../test/push/apns-server.ts'
 import { decrypted, newBrowser, startPushService } from '../../../test/push/browser.ts'
@@ -246,6 +247,65 @@ suite('notifications', () => {
     )
     assert.deepEqual(left, [{ platform: 'fcm_android' }])
     assert.deepEqual(shown(tablet), ['Hello'])
+  })
+})
+
+suite('an app whose notifier failed', () => {
+  test('starts over only after the decision under way, so nothing is decided twice', async () => {
+    const [app, other] = [await team('amira', 'ben'), await team('amira', 'ben')]
+    const [phone, waiting] = [await iPhone(app, 'ben'), await iPhone(other, 'ben')]
+    const answer = Promise.withResolvers<void>()
+    const before = apns.respond
+    apns.respond = async (push) => {
+      if (push.device === waiting.token)
+        return { ...UNAVAILABLE, headers: { 'retry-after': '600' } }
+      if (push.device === phone.token) await answer.promise
+      return before(push)
+    }
+    const pushesTo = ({ token }: TestDevice) =>
+      apns.received.filter(({ device }) => device === token)
+    /** Waits until the notifier has looked for work. */
+    const looked = async () => {
+      const { length } = pushesTo(waiting)
+      await until('it waits', async () => {
+        const later = `select from notification_deliveries where app_no = $1 and due_at > now()`
+        return (await rows(other.cell.db, later, [other.no])).length === 1
+      })
+      await rows(
+        other.cell.db,
+        'update notification_deliveries set due_at = now() where app_no = $1',
+        [other.no],
+      )
+      await until('it is due', () => pushesTo(waiting).length > length)
+    }
+    await say(other, 'amira', 'Later')
+    await looked()
+    await say(app, 'amira', 'one')
+    await until('Apple is called', () => pushesTo(phone).length === 1)
+    const deciding = await holdLock(app, 'lock table notification_mutes', [])
+    await say(app, 'amira', 'two')
+    await until('it decides', async () => (await deciding.waiting()) === 1)
+    const storing = await holdLock(
+      app,
+      'select from notification_deliveries where app_no = $1 for update',
+      [app.no],
+    )
+    answer.resolve()
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = $1 and wait_event_type = 'Lock' and query like '%record_notified%'`
+    const database = new URL(app.cell.url).pathname.slice(1)
+    await until(
+      'its dispatcher fails',
+      async () => (await admin(cancel, [database])).rowCount === 1,
+    )
+    await storing.release()
+    for (let round = 0; round < 3; round++) await looked()
+    await deciding.release()
+    await settled(app)
+    const bodies = pushesTo(phone).map(({ payload }) => payload.aps.alert.body)
+    assert.deepEqual(bodies, ['one', 'one', 'two'])
+    apns.respond = before
+    await Promise.all([storing.close(), deciding.close()])
   })
 })
 

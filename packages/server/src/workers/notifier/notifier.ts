@@ -70,7 +70,7 @@ class Notifier {
     for (const [appNo, app] of this.#apps) {
       if (!held.has(app.lease)) app.drop()
       const isIdle = app.idle && (this.#busyAt.get(appNo) ?? 0) < before
-      if (app.ended || isIdle) this.#forget(appNo)
+      if (app.over || isIdle) this.#forget(appNo)
     }
   }
 
