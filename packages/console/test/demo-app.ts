@@ -44,6 +44,8 @@ async function addPeople({ client }: TestApp) {
     const tags = name.length % 3 === 0 ? ['nurse'] : ['staff']
     await client.users.create({ uid: uidOf(name), name, tags, metadata: { ward: 3 } })
   }
+  await client.users.create({ uid: 'former', name: 'Former nurse' })
+  await client.erasures.create('former', { mode: 'anonymise' })
 }
 
 async function addRoles({ client }: TestApp) {
@@ -155,6 +157,8 @@ async function addUsage({ no, cell }: TestApp) {
       'api.listConversations.200': active * 12,
       'api.createMessage.400': Math.round(active / 9),
       'webhook.delivered': active * 31,
+      'call.audio.ms': active * 90_000,
+      'call.video.ms': active * (weekend ? 110_000 : 40_000),
       'webhook.failed': ago === 9 ? 400 : Math.round(active / 40),
     }
     const values = Object.entries(counts).map(([what, n]) => `(${no}, ${day}, '${what}', ${n})`)

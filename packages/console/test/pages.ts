@@ -127,6 +127,13 @@ export const pages: ConsolePage[] = [
   { name: 'storage', path: ofApp('/storage'), shows: 'Wrong type' },
   { name: 'users', path: ofApp('/users'), shows: 'Amira Haddad' },
   { name: 'user', path: (ids) => ofApp(`/users/${ids.uid}`)(ids), shows: 'Amira Haddad' },
+  {
+    name: 'erasure',
+    path: ofApp('/users/former?tab=erasure'),
+    shows: 'Receipt of the erasure',
+    own: true,
+    act: (page) => page.getByRole('table').waitFor(),
+  },
   { name: 'groups', path: ofApp('/groups'), shows: 'Night shift' },
   { name: 'group', path: (ids) => ofApp(`/groups/${ids.guid}`)(ids), shows: 'Ward 3' },
   {

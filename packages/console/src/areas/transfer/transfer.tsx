@@ -231,7 +231,7 @@ function WholeImport({ id }: { id: string }) {
 
 function Report({ report, dryRun }: { report: Import['report']; dryRun: boolean }) {
   return (
-    <table className="transfer-report">
+    <table className="report">
       <thead>
         <tr>
           <th>Kind</th>

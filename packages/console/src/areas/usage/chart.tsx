@@ -4,10 +4,14 @@ import { areaOf, pathOf, roundUp } from './scale.ts'
 export interface Line {
   name: string
   values: number[]
+  /** What went wrong, drawn as such. */
+  isFailure?: boolean
 }
 
-const number = new Intl.NumberFormat('en')
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const short = new Intl.NumberFormat('en', { notation: 'compact' })
+
+const toneOf = ({ isFailure }: Line, n: number) => `tone-${isFailure ? 'failure' : n}`
 
 /** Days are UTC days, in every time zone. */
 const dayText = (day: string) =>
@@ -63,9 +67,9 @@ export function Chart(props: {
       </header>
       {lines.length > 1 && (
         <ul className="legend" aria-hidden="true">
-          {lines.map(({ name }, n) => (
-            <li key={name} className={`tone-${n}`}>
-              {name}
+          {lines.map((line, n) => (
+            <li key={line.name} className={toneOf(line, n)}>
+              {line.name}
             </li>
           ))}
         </ul>
@@ -86,10 +90,10 @@ export function Chart(props: {
       >
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
           <path className="grid" d="M0 0H100M0 50H100M0 100H100" />
-          {lines.map(({ name, values }, n) => (
-            <g key={name} className={`tone-${n}`}>
-              {n === 0 && <path className="area" d={areaOf(values, max)} />}
-              <path className="line" d={pathOf(values, max)} />
+          {lines.map((line, n) => (
+            <g key={line.name} className={toneOf(line, n)}>
+              {n === 0 && <path className="area" d={areaOf(line.values, max)} />}
+              <path className="line" d={pathOf(line.values, max)} />
             </g>
           ))}
           {chosen !== undefined && (

@@ -89,7 +89,7 @@ function Charts({ each, users }: { each: DailyStats['days']; users: number }) {
         days={days}
         lines={[
           { name: 'requests', values: valuesOf('apiCalls') },
-          { name: 'errors', values: valuesOf('apiErrors') },
+          { name: 'errors', values: valuesOf('apiErrors'), isFailure: true },
         ]}
       />
       <Chart
@@ -98,7 +98,7 @@ function Charts({ each, users }: { each: DailyStats['days']; users: number }) {
         days={days}
         lines={[
           { name: 'calls', values: valuesOf('webhookCalls') },
-          { name: 'failures', values: valuesOf('webhookFailures') },
+          { name: 'failures', values: valuesOf('webhookFailures'), isFailure: true },
         ]}
       />
       <Chart

@@ -29,7 +29,7 @@ export function Erasure({ uid, name }: { uid: string; name?: string }) {
   }
   const erasure = query.data
   return (
-    <>
+    <div className="stack">
       <Problem error={query.error} />
       {name !== undefined && erasure?.state !== 'running' && (
         <Panel title="Erase personal data">
@@ -37,19 +37,23 @@ export function Erasure({ uid, name }: { uid: string; name?: string }) {
             Removes what is known about this person from all places: messages, events, search, the
             audit log. Nobody can undo it.
           </p>
-          <ConfirmByName
-            what="Erase user with messages"
-            name={name}
-            about="This deletes the user, their 1:1 conversations, their messages in groups and everything else that names them."
-            act={erase('remove')}
-          />{' '}
-          <ConfirmByName
-            what="Anonymise user"
-            name={name}
-            about="This removes name, profile, addresses and sessions. Messages stay, from “Deleted user”."
-            trigger={<Button>Anonymise user</Button>}
-            act={erase('anonymise')}
-          />
+          <div className="row">
+            <ConfirmByName
+              what="Erase user with messages"
+              name={name}
+              about="This deletes the user, their 1:1 conversations, their messages in groups and everything else that names them."
+              act={erase('remove')}
+            />
+            {erasure?.mode !== 'anonymise' && (
+              <ConfirmByName
+                what="Anonymise user"
+                name={name}
+                about="This removes name, profile, addresses and sessions. Messages stay, from “Deleted user”."
+                trigger={<Button>Anonymise user</Button>}
+                act={erase('anonymise')}
+              />
+            )}
+          </div>
         </Panel>
       )}
       {erasure && (
@@ -65,20 +69,21 @@ export function Erasure({ uid, name }: { uid: string; name?: string }) {
             }}
           />
           {erasure.receipt && (
-            <table>
+            <table className="report">
               <thead>
                 <tr>
-                  <th>Table</th>
-                  <th>Columns</th>
-                  <th>Deleted</th>
-                  <th>Changed</th>
+                  <th scope="col">Table and columns</th>
+                  <th scope="col">Deleted</th>
+                  <th scope="col">Changed</th>
                 </tr>
               </thead>
               <tbody>
                 {erasure.receipt.map(({ table, columns, deleted, changed }) => (
                   <tr key={table}>
-                    <td>{table}</td>
-                    <td>{columns.join(', ')}</td>
+                    <th scope="row">
+                      {table}
+                      <p>{columns.join(', ')}</p>
+                    </th>
                     <td>{deleted}</td>
                     <td>{changed}</td>
                   </tr>
@@ -88,7 +93,7 @@ export function Erasure({ uid, name }: { uid: string; name?: string }) {
           )}
         </Panel>
       )}
-    </>
+    </div>
   )
 }
 
