@@ -11,6 +11,7 @@ import { useTyping } from './hooks/people.ts'
 import { type Recorder, useRecorder } from './hooks/recorder.ts'
 import { type StagedFile, useUpload } from './hooks/upload.ts'
 import { Icon } from './icons.tsx'
+import { isComposing } from './keys.ts'
 import { useRoom } from './room.tsx'
 
 /** The errors of what is sent here are shown elsewhere: at the message itself. */
@@ -86,8 +87,7 @@ export function Composer() {
     field.current?.focus()
   }
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
-    // Enter accepts the suggestion of an input method.
-    if (event.nativeEvent.isComposing) return
+    if (isComposing(event)) return
     if (mentions.onKeyDown(event)) return
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault()

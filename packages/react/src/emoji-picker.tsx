@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { useStrings } from './chat.tsx'
 import { EMOJI } from './emoji-data.ts'
+import { isComposing } from './keys.ts'
 import { moveFocus } from './popover.tsx'
 
 const COLUMNS = 8
@@ -24,6 +25,7 @@ export function EmojiPicker({ onPick }: { onPick: (emoji: string) => void }) {
         aria-label={strings.searchEmoji}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
+          if (isComposing(event)) return
           if (event.key === 'Enter' && found[0]) onPick(found[0].emoji)
           if (event.key !== 'ArrowDown') return
           event.preventDefault()

@@ -88,7 +88,9 @@ export function Composer(props: {
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            // Enter accepts the suggestion of an input method. Safari ends the composition before that key.
+            const { isComposing, keyCode } = event.nativeEvent
+            if (event.key !== 'Enter' || event.shiftKey || isComposing || keyCode === 229) return
             event.preventDefault()
             event.currentTarget.form?.requestSubmit()
           }}
