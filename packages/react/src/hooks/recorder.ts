@@ -21,12 +21,17 @@ export interface Recorder {
 /** Records a voice message. */
 export function useRecorder(): Recorder {
   const running = useRef<MediaRecorder>(undefined)
+  /** Counts starts and ends. While the browser asks for the microphone, the user can leave or start again. */
+  const turn = useRef(0)
   const [isSupported, setSupported] = useState(false)
   const [since, setSince] = useState<number>()
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {
     setSupported('MediaRecorder' in window && navigator.mediaDevices !== undefined)
-    return () => end(running.current)
+    return () => {
+      turn.current++
+      end(running.current)
+    }
   }, [])
   useEffect(() => {
     if (since === undefined) return
@@ -34,7 +39,10 @@ export function useRecorder(): Recorder {
     return () => clearInterval(timer)
   }, [since])
   const start = useCallback(async () => {
+    const own = ++turn.current
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true })
+    if (own !== turn.current) return endStream(stream)
+    end(running.current)
     const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type)) ?? ''
     running.current = new MediaRecorder(stream, { mimeType })
     running.current.start()
@@ -42,6 +50,7 @@ export function useRecorder(): Recorder {
     setSince(Date.now())
   }, [])
   const cancel = useCallback(() => {
+    turn.current++
     end(running.current)
     running.current = undefined
     setSince(undefined)
@@ -62,6 +71,10 @@ export function useRecorder(): Recorder {
 
 function end(recorder: MediaRecorder | undefined): void {
   if (recorder?.state === 'recording') recorder.stop()
-  // Otherwise the browser goes on to show that it listens.
-  for (const track of recorder?.stream.getTracks() ?? []) track.stop()
+  if (recorder) endStream(recorder.stream)
+}
+
+/** Otherwise the browser goes on to show that it listens. */
+function endStream(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop()
 }
