@@ -16,12 +16,27 @@ function hold(client: LoquatClient, target: Target, parentId: string | undefined
   return () => {
     counts.set(key, (counts.get(key) ?? 1) - 1)
     // Another component that shows the room may be mounted in the same render.
-    setTimeout(() => {
-      if (counts.get(key) !== 0) return
-      counts.delete(key)
-      client.close(key)
-    })
+    setTimeout(() => closeUnused(client, counts, key))
   }
+}
+
+/**
+ * Closes a room that no component shows. Messages that aren't sent yet exist only in their room, so it stays open until
+ * they are sent or discarded.
+ */
+function closeUnused(client: LoquatClient, counts: Map<string, number>, key: string): void {
+  if (counts.get(key) !== 0) return
+  const hasUnsent = () => client.state.rooms[key]?.messages.some(({ pending }) => pending)
+  if (hasUnsent()) {
+    const stop = client.subscribe(() => {
+      if (hasUnsent()) return
+      stop()
+      closeUnused(client, counts, key)
+    })
+    return
+  }
+  counts.delete(key)
+  client.close(key)
 }
 
 export interface Messages {
