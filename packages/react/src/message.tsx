@@ -47,7 +47,11 @@ export const Message = memo(function Message(props: MessageProps) {
       data-pending={message.pending}
       aria-label={`${isOwn ? strings.you : sender.name}, ${exactTimeOf(message.sentAt, strings)}`}
       onPointerEnter={(event) => event.pointerType === 'mouse' && setActive(true)}
-      onPointerLeave={() => setActive(false)}
+      onPointerLeave={({ currentTarget }) => {
+        // On its way to a popover, the pointer leaves the message.
+        const isUsed = ':popover-open, :focus-visible'
+        if (!currentTarget.matches(isUsed) && !currentTarget.querySelector(isUsed)) setActive(false)
+      }}
       onFocus={() => setActive(true)}
       onBlur={({ currentTarget, relatedTarget }) => {
         if (!currentTarget.contains(relatedTarget as Node | null)) setActive(false)
