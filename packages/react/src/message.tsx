@@ -1,6 +1,6 @@
 'use client'
 import type { ChatMessage } from '@loquat/sdk/client'
-import { memo, type ReactNode, type TouchEvent, useRef, useState } from 'react'
+import { type MouseEvent, memo, type ReactNode, type TouchEvent, useRef, useState } from 'react'
 import { Attachments } from './attachments.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat, useStrings } from './chat.tsx'
@@ -355,6 +355,8 @@ function Menu({ message, isOwn, onFlagged, onDone }: MenuProps) {
 const LONG_PRESS_MS = 450
 /** So far, a finger has to move a message to quote it. */
 const SWIPE_PX = 56
+/** A finger never rests completely. */
+const REST_PX = 10
 
 interface Gestures {
   onRest: () => void
@@ -362,40 +364,59 @@ interface Gestures {
   onSwipe: () => void
 }
 
-/** Tells a finger that rests on the element from one that swipes it. The element follows the finger. */
+/**
+ * Tells a finger that rests on the element from one that swipes it. The element follows the finger. Both end when the finger
+ * is lifted: a popover that opened earlier would be closed by that, like by a tap beside it.
+ */
 function useGestures({ onRest, onSwipe }: Gestures) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const start = useRef<{ x: number; y: number }>(undefined)
   const isFar = useRef(false)
-  const end = ({ currentTarget }: TouchEvent<HTMLElement>) => {
+  const unpress = (element: HTMLElement) => {
     clearTimeout(timer.current)
-    currentTarget.style.removeProperty('--lq-swipe')
+    delete element.dataset.pressed
+  }
+  const end = (element: HTMLElement) => {
+    unpress(element)
+    element.style.removeProperty('--lq-swipe')
     start.current = undefined
-    if (isFar.current) onSwipe()
     isFar.current = false
   }
   return {
-    onTouchStart: ({ touches }: TouchEvent<HTMLElement>) => {
+    onTouchStart: ({ currentTarget, touches }: TouchEvent<HTMLElement>) => {
       const touch = touches[0]
-      clearTimeout(timer.current)
-      start.current = touch && { x: touch.clientX, y: touch.clientY }
-      timer.current = setTimeout(onRest, LONG_PRESS_MS)
+      end(currentTarget)
+      if (!touch || touches.length > 1) return
+      start.current = { x: touch.clientX, y: touch.clientY }
+      timer.current = setTimeout(() => {
+        currentTarget.dataset.pressed = ''
+      }, LONG_PRESS_MS)
     },
     onTouchMove: ({ currentTarget, touches }: TouchEvent<HTMLElement>) => {
       const touch = touches[0]
-      clearTimeout(timer.current)
       if (!touch || !start.current) return
       const [x, y] = [touch.clientX - start.current.x, touch.clientY - start.current.y]
+      if (Math.hypot(x, y) > REST_PX) unpress(currentTarget)
       const isRtl = getComputedStyle(currentTarget).direction === 'rtl'
       const moved = Math.abs(y) > Math.abs(x) ? 0 : Math.max(0, isRtl ? -x : x)
       isFar.current = moved > SWIPE_PX
       const shown = Math.min(moved, SWIPE_PX + 8) * (isRtl ? -1 : 1)
       currentTarget.style.setProperty('--lq-swipe', `${shown}px`)
     },
-    onTouchEnd: end,
-    onTouchCancel: (event: TouchEvent<HTMLElement>) => {
-      isFar.current = false
-      end(event)
+    onTouchEnd: (event: TouchEvent<HTMLElement>) => {
+      const element = event.currentTarget
+      const [isPressed, wasFar] = ['pressed' in element.dataset, isFar.current]
+      end(element)
+      if (wasFar) onSwipe()
+      if (!isPressed) return
+      // No click on what is under the finger.
+      event.preventDefault()
+      onRest()
+    },
+    onTouchCancel: ({ currentTarget }: TouchEvent<HTMLElement>) => end(currentTarget),
+    onContextMenu: (event: MouseEvent<HTMLElement>) => {
+      // The browser's own menu for a long press would cancel the touch.
+      if (start.current) event.preventDefault()
     },
   }
 }
