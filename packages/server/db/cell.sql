@@ -1717,10 +1717,12 @@ begin
     where app_no = p_app_no and p_uid in (uid, sender, receiver, reaction_sender) limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
-  -- Jobs that wait are cancelled, so that the next one of their serial key can start.
+  -- Jobs that wait are cancelled, so that the next one of their serial key can start. A user who stays still has to leave
+  -- their calls; one who goes has left them.
   for j in
     select id from jobs
     where app_no = p_app_no and ended_at is null and state <> 'running' and input ->> 'uid' = p_uid
+      and (v_gone or name <> 'calls.leave')
   loop
     perform cancel_job(p_app_no, j.id);
   end loop;

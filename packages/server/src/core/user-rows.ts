@@ -21,6 +21,15 @@ export const USER_COLUMNS = `
   status_message, metadata, tags,
   online, last_active_at, created_at, updated_at, deactivated_at`
 
+/** The active users among these, sorted by uid: the order in which all code locks users. */
+export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
+  'users.lock',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = any(:uids::text[])
+     and deactivated_at is null and removed_at is null
+   order by uid for no key update`,
+)
+
 /** The users among these whom the viewer blocks, or who block the viewer. */
 export const listRelations = query<
   { appNo: number; viewer: string; uids: string[] },

@@ -31,7 +31,7 @@ export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: bool
   return write(deps, actor, async (tx) => {
     const bot = await findBot.maybeOne(tx, { appNo, uid })
     if (!bot) throw fail('ERR_BOT_NOT_FOUND', { uid })
-    return dropUser(tx, deps, appNo, { uid, permanent })
+    return dropUser(tx, deps, actor, { uid, permanent })
   })
 }
 

@@ -4,6 +4,7 @@ import type { ErrorCode } from '@loquat/protocol'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
+import { verify } from '../../verify/verify.ts'
 import { Presence } from '../presence/presence.ts'
 import { storeSettings } from '../settings/actions.ts'
 
@@ -459,6 +460,16 @@ suite('time', () => {
     await app.waitFor('meeting.ended')
     assert.equal((await amira.calls.get(meeting.sessionId)).status, 'ended')
   })
+
+  test('ends a call that nobody is in any more', async () => {
+    const { app, amira, ben } = await newCallers()
+    const { sessionId } = await amira.calls.start(toBen)
+    await ben.calls.join(sessionId, {})
+    await rows(app, `update call_participants set state = 'ended' where app_no = $1`)
+    await age(app, 60)
+    await app.waitFor('call.ended')
+    assert.equal((await amira.calls.get(sessionId)).status, 'ended')
+  })
 })
 
 suite('listCalls', () => {
@@ -577,6 +588,67 @@ suite('deleteCall', () => {
     await app.client.calls.delete(sessionId)
     await refuses(amira.calls.get(sessionId), 'ERR_CALL_SESSION_NOT_FOUND')
     assert.equal((await app.client.calls.list({})).meta.pagination.total, 0)
+  })
+
+  test('a user who is deleted leaves the call, and calls that the user started end', async () => {
+    const { app, amira, ben, cleo } = await newTeam()
+    const { sessionId } = await amira.calls.start(toTeam)
+    await ben.calls.join(sessionId, {})
+    await cleo.calls.join(sessionId, {})
+    await app.client.users.delete('ben', { permanent: true })
+    assert.deepEqual(
+      (await amira.calls.get(sessionId)).participants.map(({ uid, state }) => `${uid} ${state}`),
+      ['amira ongoing', 'cleo ongoing'],
+    )
+    await app.client.users.delete('amira', { permanent: true })
+    const types = (await callTypes(app)).slice(-2)
+    assert.deepEqual(types, ['call.participant.left', 'call.ended'])
+    const { payload } = await app.waitFor('call.ended')
+    assert.equal(payload.occupants.length, 2)
+    const usage = await rows(app, `select what from usage_days where app_no = $1 and count > 0`)
+    assert.ok(usage.some(({ what }) => what === 'call.audio.ms'))
+    // Nobody is busy any more.
+    await cleo.calls.cancel((await cleo.calls.start(toTeam)).sessionId)
+  })
+
+  test('a call to a user who is deleted does not ring on', async () => {
+    const { app, amira, cleo } = await newCallers()
+    await amira.calls.start(toBen)
+    await app.client.users.delete('ben', { permanent: true })
+    assert.deepEqual(await callTypes(app), ['call.incoming', 'call.unanswered'])
+    await amira.calls.start({ ...toBen, receiver: 'cleo' })
+    await app.client.users.delete('amira', { permanent: true })
+    assert.deepEqual((await callTypes(app)).slice(2), ['call.incoming', 'call.cancelled'])
+    assert.equal((await cleo.calls.list({})).meta.pagination.total, 0)
+  })
+
+  test('the call of a group that is deleted ends', async () => {
+    const { app, amira, ben, cleo } = await newTeam()
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnCallActivity': true })
+    const { sessionId } = await amira.calls.start(toTeam)
+    await ben.calls.join(sessionId, {})
+    await app.client.groups.delete('team')
+    assert.equal((await callTypes(app)).at(-1), 'call.ended')
+    await cleo.calls.cancel((await cleo.calls.start(toBen)).sessionId)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('a user who is erased leaves the call', async () => {
+    for (const mode of ['remove', 'anonymise'] as const) {
+      const { app, amira, ben, cleo } = await newTeam()
+      const { sessionId } = await amira.calls.start(toTeam)
+      await ben.calls.join(sessionId, {})
+      await cleo.calls.join(sessionId, {})
+      await app.client.erasures.create('ben', { mode })
+      await until('ben is out of the call', async () => {
+        const { participants, status } = await amira.calls.get(sessionId)
+        assert.equal(status, 'ongoing')
+        return !participants.some(({ uid, state }) => uid === 'ben' && state === 'ongoing')
+      })
+      await cleo.calls.leave(sessionId, {})
+      await amira.calls.leave(sessionId, {})
+      assert.equal((await amira.calls.get(sessionId)).status, 'ended')
+    }
   })
 
   test('the calls of a deleted user or group go with it', async () => {

@@ -113,6 +113,18 @@ export const listActive = query<
    where p.app_no = :appNo and p.uid = any(:uids::text[]) and p.state in ('waiting', 'ongoing') and is_active(c)`,
 )
 
+/** The calls that a user is in or rings, and those that end with the user: their own ones, and 1:1 calls to them. */
+export const listUnended = query<{ appNo: number; uid: string }, { id: number }>(
+  'calls.listUnended',
+  `select p.call_id as id from call_participants p
+   where p.app_no = :appNo and p.uid = :uid and p.state in ('waiting', 'ongoing')
+   union
+   select c.id from calls c
+   where c.app_no = :appNo and c.status in ('initiated', 'ongoing')
+     and (c.initiator = :uid or c.kind = 'user' and c.receiver = :uid)
+   order by id`,
+)
+
 /** The call of a group that isn't over, or that nobody has declared over yet. */
 export const findCallOfGroup = query<
   { appNo: number; conversation: number },

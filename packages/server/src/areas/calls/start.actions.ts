@@ -1,16 +1,16 @@
 import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
+import { findGroupSeen, lockGroupHead } from '../../core/group-seen.ts'
 import { checkBlocks } from '../../core/heads.ts'
 import { refuseIf, refuseOutside } from '../../core/policy.ts'
 import { refuseMuted } from '../../core/sanctions.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { findGroupSeen, lockHead } from '../groups/queries.ts'
-import { lockUsers } from '../users/queries.ts'
 import {
   announceMoved,
   appendStatus,
@@ -104,7 +104,7 @@ async function callGroup(tx: Tx, actor: Caller, given: Wanted): Promise<Started>
   const appNo = app.no
   if (!(await lockUsers.maybeOne(tx, { appNo, uids: [uid] })))
     throw fail('ERR_UID_NOT_FOUND', { uid })
-  const head = await lockHead.maybeOne(tx, { appNo, guid })
+  const head = await lockGroupHead.maybeOne(tx, { appNo, guid })
   const group = head && (await findGroupSeen.maybeOne(tx, { appNo, guid, viewer: uid }))
   if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
   refuseIf(refuseOutside(group))

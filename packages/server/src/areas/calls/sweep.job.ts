@@ -4,7 +4,7 @@ import { defineJob } from '../../deps.ts'
 import { appActor } from '../../gate/app-actor.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { finish, type LockedCall, lockCall } from './change.ts'
-import { takeOut } from './leave.ts'
+import { takeOut } from './leave.actions.ts'
 import { LONE_SECONDS, RING_SECONDS } from './limits.ts'
 import { enqueueSweep, findCall, listToLeave } from './queries.ts'
 
@@ -13,7 +13,10 @@ const locked = async (tx: Tx, actor: Actor, id: number): Promise<LockedCall | un
   return row && lockCall(tx, actor, row)
 }
 
-/** Ends a call that nobody answered, or in which one device has been alone for too long, by the database's clock. */
+/**
+ * Ends a call that nobody answered, or in which one device has been alone for too long, by the database's clock. A call that
+ * lost its last device in another way ends, too.
+ */
 export const sweepCallJob = defineJob({
   name: 'calls.sweep',
   summary: 'Ends a call that nobody answers, or in which somebody is alone.',
@@ -30,12 +33,16 @@ export const sweepCallJob = defineJob({
         const seconds = left(call.initiated_at, RING_SECONDS)
         if (seconds > 0) await enqueueSweep.run(tx, { appNo, id: call.id, seconds })
         else await finish(tx, found, 'unanswered', call.initiator)
-      } else if (call.status === 'ongoing' && call.lone_since) {
+        return
+      }
+      if (call.status !== 'ongoing') return
+      const inside = places.find(({ state }) => state === 'ongoing')
+      if (!inside) await finish(tx, found, 'ended', call.initiator)
+      else if (call.lone_since) {
         // If somebody else was there meanwhile, another job comes later.
         const seconds = left(call.lone_since, LONE_SECONDS)
-        const alone = places.find(({ state }) => state === 'ongoing')
         if (seconds > 0) await enqueueSweep.run(tx, { appNo, id: call.id, seconds })
-        else if (alone) await takeOut(tx, found, alone.uid)
+        else await takeOut(tx, found, inside.uid)
       }
     })
   },

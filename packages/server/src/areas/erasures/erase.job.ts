@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, Type } from 'typebox'
+import type { Actor } from '../../core/actor.ts'
 import { ERASED_UID } from '../../core/ids.ts'
 import { cellTables } from '../../core/tables/cell.ts'
 import { directoryTables } from '../../core/tables/directory.ts'
 import { personalColumnsOf, type Table } from '../../core/tables/table.ts'
 import { type Deps, defineJob } from '../../deps.ts'
+import { appActor } from '../../gate/app-actor.ts'
 import { recordAudit } from '../../gate/audit.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import type { Tx } from '../../platform/db/db.ts'
@@ -63,6 +65,8 @@ type Place = Static<typeof Place>
 interface Work {
   deps: Deps
   cell: Cell
+  /** The app itself. */
+  actor: Actor
   appNo: number
   erasure: number
   uid: string
@@ -129,10 +133,10 @@ const STAGES: readonly Stage[] = [
   { mode: 'remove', ...walkMessages('changed') },
   {
     mode: 'remove',
-    async work(tx, { deps, appNo, uid }) {
+    async work(tx, { deps, actor, appNo, uid }) {
       const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
       await eraseFiles.run(tx, { appNo, uid })
-      if (user) await removeUser(tx, deps, appNo, user)
+      if (user) await removeUser(tx, deps, actor, user)
       return {}
     },
   },
@@ -225,12 +229,13 @@ export const eraseUserJob = defineJob({
     const found = await findErasure.maybeOne(deps.directory.db, { appNo, id })
     if (found?.state !== 'running') return
     const uid = deps.secrets.open(['erasures.uid', appNo], found.uid_sealed)
+    const actor = await appActor(context, appNo)
     const as = found.mode === 'remove' ? ERASED_UID : uid
     let place: Place = saved ?? { stage: 0, after: 0, counts: {}, segments: [], log: 0, upto: 0 }
     for (let stage = STAGES[place.stage]; stage; stage = STAGES[place.stage]) {
       const now = place
       const skipped = stage.mode !== undefined && stage.mode !== found.mode
-      const done = { deps, cell, appNo, erasure: id, uid, as, signal }
+      const done = { deps, cell, actor, appNo, erasure: id, uid, as, signal }
       const { before, work } = skipped ? {} : stage
       const begun = (await before?.({ ...done, place: now })) ?? {}
       place = await checkpoint(async (tx) => {

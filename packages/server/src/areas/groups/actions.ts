@@ -17,6 +17,7 @@ import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
+import { endCallOfGroup } from '../calls/leave.actions.ts'
 import { pictureOf } from '../files/pictures.actions.ts'
 import { lockUsers } from '../users/queries.ts'
 import { applyMemberLists, uidsOf } from './members.actions.ts'
@@ -235,8 +236,11 @@ async function updateFields(
 export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
+    const { acting, no } = await lockGroup(tx, actor, guid)
+    refuseIf(refuseDelete(acting))
+    await endCallOfGroup(tx, actor, no)
+    // The message about the end of the call can bring views back.
     const locked = await lockGroup(tx, actor, guid)
-    refuseIf(refuseDelete(locked.acting))
     const { group, shownId, hidden } = locked
     await markGroupRemoved.run(tx, { appNo, guid })
     const { gone } = await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })

@@ -11,6 +11,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
+import { leaveAll } from '../calls/leave.actions.ts'
 import { pictureOf } from '../files/pictures.actions.ts'
 import { removePresence } from '../presence/queries.ts'
 import { holdRole } from '../roles/queries.ts'
@@ -150,17 +151,18 @@ export function reactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promi
 }
 
 export const deleteUser = (deps: Deps, actor: Actor, uid: string, permanent: boolean) =>
-  write(deps, actor, (tx) => dropUser(tx, deps, actor.app.no, { uid, permanent }))
+  write(deps, actor, (tx) => dropUser(tx, deps, actor, { uid, permanent }))
 
 export async function dropUser(
   tx: Tx,
   deps: RevokingDeps,
-  appNo: number,
+  actor: Actor,
   { uid, permanent }: { uid: string; permanent: boolean },
 ) {
+  const appNo = actor.app.no
   const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
   if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
-  if (permanent) await removeUser(tx, deps, appNo, user)
+  if (permanent) await removeUser(tx, deps, actor, user)
   else await switchOff(tx, deps, appNo, [uid])
   return { success: true as const, message: `User ${uid} deleted.` }
 }
@@ -169,11 +171,13 @@ export async function dropUser(
 export async function removeUser(
   tx: Tx,
   deps: RevokingDeps,
-  appNo: number,
+  actor: Actor,
   user: UserRow,
 ): Promise<void> {
+  const appNo = actor.app.no
   const { uid } = user
   await revokeTokensOf(tx, deps, appNo, [uid])
+  await leaveAll(tx, actor, uid)
   await markRemoved.run(tx, { appNo, uid })
   await removePresence.run(tx, { appNo, uid })
   const { gone } = await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })

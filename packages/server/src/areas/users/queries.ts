@@ -2,6 +2,8 @@ import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.
 import { query } from '../../platform/db/query.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 
+export { lockUsers } from '../../core/user-rows.ts'
+
 export const findUser = query<{ appNo: number; uid: string }, UserRow>(
   'users.find',
   `select ${USER_COLUMNS} from users
@@ -53,17 +55,8 @@ export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>
         union all
         select b.uid from blocks b where b.app_no = ${appNo} and b.blocked_uid = ${viewer}))`
 
-/** The active users among these, sorted by uid: the order in which all code locks users. */
-export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
-  'users.lock',
-  `select ${USER_COLUMNS} from users
-   where app_no = :appNo and uid = any(:uids::text[])
-     and deactivated_at is null and removed_at is null
-   order by uid for no key update`,
-)
-
 /**
- * The same, but only protects against deletion: writers that just need the users to stay don't wait
+ * As `lockUsers`, but only protects against deletion: writers that just need the users to stay don't wait
  * for each other.
  */
 export const holdUsers = query<{ appNo: number; uids: string[] }, UserRow>(
