@@ -255,14 +255,15 @@ async function callModel({ job, stream: shown, signal }: Calling, asked: Prepare
       break
     }
     answer.add(next.value)
-    await show(answer.text)
+    const visible = await show(answer.text)
     // The rest isn't read; this closes the connection.
     if (answer.full) {
       await stream.return(end)
       break
     }
     if (performance.now() - storedAt >= STORE_MS) {
-      await inStep(job, (tx) => storeText.run(tx, { ...step, text: answer.text }))
+      // The asking user can read it, so it is no more than devices were shown.
+      await inStep(job, (tx) => storeText.run(tx, { ...step, text: visible }))
       storedAt = performance.now()
     }
   }
@@ -321,30 +322,33 @@ async function finish(
 }
 
 /**
- * Shows devices the text so far. With rules of moderation, only whole words that they approve, and nothing more after a text
- * that they don't approve, or that has to wait for a check.
+ * Shows devices the text so far, and returns what they were shown of it. With rules of moderation, these are only whole
+ * words that they approve, and nothing more after a text that they don't approve, or that has to wait for a check.
  */
 async function shower(
   { appNo, context }: AgentJob,
   question: QuestionRow,
   stream: RunStream,
-): Promise<(text: string) => Promise<void>> {
+): Promise<(text: string) => Promise<string>> {
   const { moderation } = await findModeration.one(context.cell.db, { appNo })
   let [shown, checkedAt, muted] = [0, 0, false]
+  /** How much of a text may be shown now. */
+  const approvedIn = async (text: string): Promise<number> => {
+    if (moderation === null) return text.length
+    const now = performance.now()
+    if (muted || now - checkedAt < CHECK_MS) return shown
+    checkedAt = now
+    const upto = text.search(/\S*$/)
+    if (upto <= shown) return shown
+    const verdict = await judge(context, appNo, question, { text: text.slice(0, upto) })
+    muted = verdict !== undefined && verdict.status !== 'approved'
+    return muted ? shown : upto
+  }
   return async (text) => {
-    let upto = text.length
-    if (moderation !== null) {
-      const now = performance.now()
-      if (muted || now - checkedAt < CHECK_MS) return
-      checkedAt = now
-      upto = text.search(/\S*$/)
-      if (upto <= shown) return
-      const verdict = await judge(context, appNo, question, { text: text.slice(0, upto) })
-      muted = verdict !== undefined && verdict.status !== 'approved'
-      if (muted) return
-    }
+    const upto = await approvedIn(text)
     stream.add(text.slice(shown, upto))
     shown = upto
+    return text.slice(0, shown)
   }
 }
 

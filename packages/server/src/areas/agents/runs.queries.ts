@@ -176,10 +176,12 @@ export const listThread = query<
 type OneStep = OneRun & { no: number; attempt: number }
 
 /** Steps that a crash or somebody cut off. Nobody knows what they cost, so it is all that was reserved. */
+const CUT = `state = 'cut', text = null, charged_tokens = reserved_tokens, charged_money = reserved_money,
+     ended_at = clock_timestamp()`
+
 export const cutSteps = query<OneRun>(
   'agents.cutSteps',
-  `update agent_steps set state = 'cut', text = null, charged_tokens = reserved_tokens,
-     charged_money = reserved_money, ended_at = clock_timestamp()
+  `update agent_steps set ${CUT}
    where app_no = :appNo and run_id = :runId::uuid and state = 'running'`,
 )
 
@@ -228,13 +230,19 @@ export const settleCall = query<
 /** Ends runs whose job can't run any more: somebody cancelled it, or its workers died again and again. */
 export const endLostRuns = query<{ limit: number }, { run_id: string }>(
   'agents.endLostRuns',
-  `update agent_runs set state = 'failed', reason = 'interrupted', ended_at = clock_timestamp(), job_id = null
-   where ctid = any (array(
-     select r.ctid from agent_runs r join working_apps() using (app_no)
-     where r.ended_at is null and not exists (
-       select from jobs j where j.app_no = r.app_no and j.id = r.job_id and j.ended_at is null)
-     order by r.created_at limit :limit for no key update of r skip locked))
-   returning run_id`,
+  `with lost as (
+     update agent_runs set state = 'failed', reason = 'interrupted', ended_at = clock_timestamp(), job_id = null
+     where ctid = any (array(
+       select r.ctid from agent_runs r join working_apps() using (app_no)
+       where r.ended_at is null and not exists (
+         select from jobs j where j.app_no = r.app_no and j.id = r.job_id and j.ended_at is null)
+       order by r.created_at limit :limit for no key update of r skip locked))
+     returning app_no, run_id
+   ), cut as (
+     update agent_steps s set ${CUT} from lost
+     where s.app_no = lost.app_no and s.run_id = lost.run_id and s.state = 'running'
+   )
+   select run_id from lost`,
 )
 
 /** Removes runs that ended 30 days ago, with their steps. */

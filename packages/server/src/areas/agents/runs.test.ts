@@ -341,6 +341,28 @@ suite('getAgentRun', () => {
     held.resolve()
     await runOf(asking, id)
   })
+
+  test('shows no text that rules of moderation disapprove', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    const conditions = [{ category: 'word' as const, value: 'secret' }]
+    await app.client.moderationRules.create({ id: 'r', name: 'R', enabled: true, conditions })
+    let told = false
+    scripts.set('Tell me', async function* () {
+      yield 'It is a '
+      while (!told) {
+        yield 'secret '
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    })
+    const { id } = await amira.sendText(agent, 'Tell me')
+    const { id: runId } = await runOf(asking, id, 'running')
+    const text = await until('a text', async () => (await amira.agentRuns.get(runId)).text)
+    assert.equal(text, 'It is a ')
+    told = true
+    const run = await runOf(asking, id)
+    assert.deepEqual([run.reason, run.text], ['disapproved', undefined])
+  })
 })
 
 suite('cancelAgentRun', () => {
@@ -398,6 +420,33 @@ suite('retryAgentRun', () => {
 })
 
 suite('a run', () => {
+  test('that has lost its job keeps no text, and costs what was reserved', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    scripts.set('Go on', async function* () {
+      for (;;) {
+        yield 'word '
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    })
+    const { id } = await amira.sendText(agent, 'Go on')
+    const { id: runId } = await runOf(asking, id, 'running')
+    await until('a text', async () => (await amira.agentRuns.get(runId)).text)
+    const change = (text: string, values: unknown[]) =>
+      app.cell.db.query({ name: '', text, values })
+    await change(
+      `delete from jobs where app_no = $1 and id = (
+         select job_id from agent_runs where app_no = $1 and run_id = $2)`,
+      [app.no, runId],
+    )
+    await change(`select enqueue_job(0, 'agents.sweepRuns')`, [])
+    const run = await runOf(asking, id)
+    assert.deepEqual([run.reason, run.text], ['interrupted', undefined])
+    const [step] = run.steps
+    assert.equal(step?.state, 'cut')
+    assert.ok(step?.endedAt && (step.chargedTokens ?? 0) > 1_000)
+  })
+
   test('ends with its question, its user, and without its job', async () => {
     const asking = await newAgent()
     const { app, amira, agent } = asking
