@@ -78,15 +78,22 @@ export class Mail {
     const opened = this.#open(key, credentials)
     const pauseMs = opened.pausedUntil - now()
     if (pauseMs > 0) return retry('the server did not answer before', pauseMs)
+    const { channel } = opened
     try {
-      const outcome = await opened.channel.send(email)
-      opened.failures = 0
-      opened.pausedUntil = 0
+      const outcome = await channel.send(email)
+      if (channel === opened.channel) {
+        opened.failures = 0
+        opened.pausedUntil = 0
+      }
       return outcome
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error
+      // Another email has found out and closed the channel: this is the same failure, not one more.
+      if (channel !== opened.channel) {
+        return retry(error.message, Math.max(opened.pausedUntil - now(), 0))
+      }
       // Its connections may be stuck: the next email gets new ones.
-      opened.channel.close()
+      channel.close()
       opened.channel = this.#newChannel(credentials)
       const waitMs = Math.min(limits.pauseMs * 2 ** opened.failures, LONGEST_PAUSE_MS)
       opened.failures++

@@ -200,6 +200,21 @@ suite('emails over SMTP', () => {
     }
   })
 
+  test('under way on a closed channel neither end the pause nor make it longer', async () => {
+    const hasty = openMail({ limits: { ...PATIENT, timeoutMs: 1_000, pauseMs: 30_000 }, now })
+    server.respond = (at) => (at === 'data' ? 'hang' : undefined)
+    const both = [1, 2].map(() => hasty.send(credentials(), email()))
+    await until('both are connected', () => server.connections === 2)
+    const later = hasty.send(credentials(), email())
+    for (const { outcome } of await Promise.all([...both, later])) assert.equal(outcome, 'retry')
+    const { connections } = server
+    const paused = await hasty.send(credentials(), email())
+    assert.ok(paused.outcome === 'retry' && paused.afterMs !== undefined)
+    assert.ok(paused.afterMs > 0 && paused.afterMs <= 30_000, `${paused.afterMs} ms`)
+    assert.equal(server.connections, connections, 'nobody called it in the pause')
+    hasty.close()
+  })
+
   test('do not wait for a server that sends a byte now and then', async () => {
     const sockets = new Set<Socket>()
     const drip = createServer((socket) => {
