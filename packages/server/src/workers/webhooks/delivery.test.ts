@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { queryAt } from '../../../test/databases.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
@@ -253,6 +254,32 @@ suite('deliveries', () => {
     await until('nothing is parked', async () => (await parked(hook)).length === 0)
     const ids = hook.calls().map(({ id }) => id)
     assert.equal(new Set(ids).size, ids.length - 1, 'the retry has the id of the first attempt')
+  })
+
+  test('an event that was erased while it waited is passed over', async () => {
+    const hook = await hooked()
+    let works = false
+    respondTo(hook, () => (works ? 200 : 500))
+    await groups(hook, 'bad')
+    await hook.app.client.groups.update('bad', { name: 'bad2' })
+    await until('both are in the backlog', async () => {
+      const found = await sql(hook, 'select from webhook_backlog where app_no = $app')
+      return found.length === 2
+    })
+    // As an erasure does; it deletes the backlog a little later.
+    for (const change of [
+      `update event_bodies set type = 'event.erased', key = '', payload = '{}'`,
+      `update event_positions set type = 'event.erased'`,
+    ]) {
+      const { cell, no } = hook.app
+      await queryAt(cell.url, `${change} where app_no = ${no} and type = 'group.created'`)
+    }
+    const before = hook.calls().length
+    works = true
+    await pass(hook, '6 seconds')
+    await until('nothing is parked', async () => (await parked(hook)).length === 0)
+    assert.deepEqual(hook.delivered(), ['bad2'])
+    assert.equal(hook.calls().length, before + 1)
   })
 
   test('after nine scheduled retries an event is a dead letter, and the next one is sent', async () => {

@@ -3,6 +3,8 @@ import { listBacklog, listParkedKeys } from './queries.ts'
 import { MAX_RETRIES, retryDelay } from './retry-schedule.ts'
 import { MAX_CALLS, type Sender } from './sender.ts'
 
+/** What is left of an event in the log after an erasure. Webhooks don't get it. */
+const ERASED = 'event.erased'
 /** Backlog events of one order key that are sent in one go. */
 const BATCH = 20
 
@@ -69,7 +71,7 @@ export class Retries {
       if (!sender.maySend) return
       if (type === null || payload === null) {
         sender.batch.dead.push({ position, upto: position, type: null, reason: 'expired' })
-      } else {
+      } else if (type !== ERASED) {
         const probe = sender.breaker.probing
         const delivered = await sender.send({ key, position, type, payload }, tries + 1)
         if (delivered === undefined) return
