@@ -16,6 +16,7 @@ import {
   testJob,
 } from './job-runner.ts'
 import { useServer } from './kit.ts'
+import { holdLock, whileWaiting } from './locks.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
@@ -421,6 +422,25 @@ suite('jobs', () => {
   })
 
   suite('cancelling', () => {
+    test('a blocked job locks its key before its row, like the end of the job before', async () => {
+      const app = await server.newApp()
+      const job = numberJob('test.blocked', async () => {})
+      const [, blocked] = [
+        await add(cell, app.no, job, { n: 1 }, { serialKey: 'one' }),
+        await add(cell, app.no, job, { n: 2 }, { serialKey: 'one' }),
+      ]
+      const held = await holdLock(app, `select lock_serial_key($1, 'one')`, [app.no])
+      const cancelling = rows<{ state: string }>(cell.db, 'select cancel_job($1, $2) as state', [
+        ...[app.no, blocked],
+      ])
+      const [answer] = await whileWaiting(held, cancelling, () =>
+        rows(cell.db, 'select from jobs where app_no = $1 and id = $2 for update nowait', [
+          ...[app.no, blocked],
+        ]),
+      )
+      assert.equal(answer?.state, 'cancelled')
+    })
+
     test('ends a job that has not started at once, and a running one at its next step', async () => {
       const app = await server.newApp()
       const { promise: started, resolve } = Promise.withResolvers<void>()
@@ -454,6 +474,38 @@ suite('jobs', () => {
   })
 
   suite('a runner', () => {
+    test('still knows a job that it runs again when the run that lost it ends', async () => {
+      const app = await server.newApp()
+      const [first, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const epochs: number[] = []
+      let stopped = false
+      const job = testJob({
+        name: 'test.late',
+        input: none,
+        async run({ signal, context }) {
+          epochs.push(context.job.epoch)
+          if (context.job.epoch === 1) await first.promise
+          else await untilAborted(signal).finally(() => (stopped = true))
+        },
+      })
+      const runner = startRunner(server.deps, cell, [job], { onEnd: () => ended.resolve() })
+      const id = await add(cell, app.no, job, {})
+      await until('it runs', () => epochs.length === 1)
+      // As if it had been taken over and given back.
+      const lose = `update jobs set state = 'ready', worker_id = null where app_no = $1`
+      await rows(cell.db, lose, [app.no])
+      await until('it runs again', () => epochs.length === 2)
+      first.resolve()
+      await ended.promise
+      await rows(cell.db, 'select cancel_job($1, $2)', [app.no, id])
+      await until('it is cancelled', async () => {
+        const [row] = await jobsOf(cell, app.no)
+        return row?.state === 'cancelled'
+      })
+      assert.deepEqual([epochs, stopped], [[1, 2], true])
+      await runner.stop()
+    })
+
     test('hands its jobs back when it drains, without counting a try', async () => {
       const app = await server.newApp()
       const { promise: started, resolve } = Promise.withResolvers<void>()

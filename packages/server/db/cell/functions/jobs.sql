@@ -344,6 +344,9 @@ language plpgsql as $$
 declare
   j jobs;
 begin
+  select * into j from jobs where app_no = p_app_no and id = p_id;
+  -- The end of the job before it takes the lock of the key first, and then this row.
+  if j.state = 'blocked' then perform lock_serial_key(p_app_no, j.serial_key); end if;
   select * into j from jobs where app_no = p_app_no and id = p_id for update;
   if j.state = 'running' then
     update jobs set cancelling = true where app_no = p_app_no and id = p_id;

@@ -147,8 +147,10 @@ export class Runner<Context> {
   async #finish(run: JobRun<Context>): Promise<void> {
     const { log, context, onEnd } = this.#options
     const { claimed } = run
+    const key = `${claimed.appNo} ${claimed.id}`
     const end = await run.end(context(claimed))
-    this.#runs.delete(`${claimed.appNo} ${claimed.id}`)
+    // The job may run again already: a run that lost it can end later than the next one starts.
+    if (this.#runs.get(key)?.run === run) this.#runs.delete(key)
     if (end) this.#ends.push(end)
     onEnd?.(claimed, end?.outcome ?? 'lost')
     const { name, id, appId, tries } = claimed
