@@ -4,13 +4,13 @@ import { InvalidStream, readEvents } from './sse.ts'
 
 const LIMITS = { lineBytes: 100, totalBytes: 1_000 }
 
-async function read(text: string, size: number) {
+async function read(text: string, size: number, limits = LIMITS) {
   async function* chunks() {
     const bytes = Buffer.from(text)
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
   }
   const events: string[] = []
-  for await (const { event, data } of readEvents(chunks(), LIMITS)) events.push(`${event}=${data}`)
+  for await (const { event, data } of readEvents(chunks(), limits)) events.push(`${event}=${data}`)
   return events
 }
 
@@ -21,6 +21,12 @@ suite('server-sent events', () => {
     for (const size of [1, 2, 3, 7, 1_000]) {
       assert.deepEqual(await read(text, size), ['message=a漢', 'x=1\n2', 'message='])
     }
+  })
+
+  test('may have long lines in small pieces, which take linear time', async () => {
+    const data = 'x'.repeat(100_000)
+    const limits = { lineBytes: 1_000_000, totalBytes: 1_000_000 }
+    assert.deepEqual(await read(`data: ${data}\r\n\r\n`, 1, limits), [`message=${data}`])
   })
 
   test('must not be too long', async () => {

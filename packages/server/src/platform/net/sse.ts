@@ -17,13 +17,20 @@ export async function* readEvents(
   const decoder = new TextDecoder()
   let [rest, event, total] = ['', '', 0]
   let data: string[] = []
+  /** Whether the rest ends with a carriage return: a line feed may follow in the next chunk. */
+  let returned = false
   for await (const chunk of chunks) {
     total += chunk.length
     if (total > totalBytes) throw new InvalidStream('the response is too large')
-    const text = rest + decoder.decode(chunk, { stream: true })
-    // A line feed may follow in the next chunk.
-    const lines = text.split(/\r\n|\n|\r(?!$)/)
-    rest = lines.pop() ?? ''
+    const piece = decoder.decode(chunk, { stream: true })
+    rest += piece
+    let lines: string[] = []
+    // Splitting after each piece of a long line would take quadratic time.
+    if (returned || /[\r\n]/.test(piece)) {
+      lines = rest.split(/\r\n|\n|\r(?!$)/)
+      rest = lines.pop() ?? ''
+      returned = rest.endsWith('\r')
+    }
     if (rest.length > lineBytes) throw new InvalidStream('a line of the response is too long')
     for (const line of lines) {
       if (line === '') {
