@@ -2,12 +2,12 @@ import type { Scope } from '@loquat/protocol'
 import type { StoredPermissions } from '../../core/access/rules.ts'
 import { settingsAfter } from '../../core/access/twins.ts'
 import type { Actor } from '../../core/actor.ts'
+import { lockGroupHead } from '../../core/group-seen.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { ApiError, fail } from '../../platform/http/fail.ts'
-import { lockHead } from '../groups/queries.ts'
 import { announceRole, forgetRules, json } from '../roles/actions.ts'
 import { listRoles, lockRoles } from '../roles/queries.ts'
 import {
@@ -126,7 +126,7 @@ async function changeScopeRules(
     before: StoredPermissions | null,
   ) => Promise<StoredPermissions | null> | StoredPermissions | null,
 ): Promise<StoredPermissions | null> {
-  await lockHead.maybeOne(tx, { appNo, guid })
+  await lockGroupHead.maybeOne(tx, { appNo, guid })
   const row = await findScopeRules.maybeOne(tx, { appNo, guid })
   if (!row) throw fail('ERR_GUID_NOT_FOUND', { guid })
   const after = await change(row.permissions?.[scope] ?? null)

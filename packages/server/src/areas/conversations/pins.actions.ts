@@ -3,12 +3,12 @@ import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { seconds } from '../../core/time.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { lockSettings } from '../settings/queries.ts'
-import { lockUsers } from '../users/queries.ts'
 import { type ViewKey, viewPayload } from './actions.ts'
 import {
   findPin,

@@ -3,11 +3,13 @@ import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { findGroupSeen } from '../../core/group-seen.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { toEntity } from '../../core/message-record.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { toSharedUser, toSnapshot } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
@@ -19,7 +21,6 @@ import { enqueue } from '../../platform/jobs/queue.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
 import { endCallOfGroup } from '../calls/leave.actions.ts'
 import { pictureOf } from '../files/pictures.actions.ts'
-import { lockUsers } from '../users/queries.ts'
 import { applyMemberLists, uidsOf } from './members.actions.ts'
 import { insertMember } from './members.queries.ts'
 import {
@@ -34,7 +35,6 @@ import { announceOwner, transferOwnership } from './owner.actions.ts'
 import { refuseDelete, refuseUpdate } from './policy.ts'
 import {
   findGroup,
-  findGroupSeen,
   insertGroup,
   insertHead,
   markGroupRemoved,

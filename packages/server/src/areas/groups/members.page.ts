@@ -2,6 +2,7 @@ import { SCOPES, type UserRecord } from '@loquat/protocol'
 import { listedScopes } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import { findGroupSeen, type GroupSeen } from '../../core/group-seen.ts'
 import { conversationIdOf, SYSTEM_UID } from '../../core/ids.ts'
 import { type Refusal, refuseIf, refuseOutside } from '../../core/policy.ts'
 import { toSharedUser } from '../../core/user-record.ts'
@@ -16,7 +17,7 @@ import { findMember } from './members.queries.ts'
 import { toBanned, toMember } from './members.record.ts'
 import type { BanListQuery, MemberListQuery, MemberRecord } from './members.schema.ts'
 import { type MemberState, refuseModerating } from './policy.ts'
-import { findGroup, findGroupSeen, type GroupSeen } from './queries.ts'
+import { findGroup } from './queries.ts'
 
 export async function pageOfMembers(
   { secrets }: Deps,

@@ -2,6 +2,7 @@
 import type { GroupRecord, MessageRecord, Scope, UserSnapshot } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import { lockGroupHead } from '../../core/group-seen.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import type { Refusal } from '../../core/policy.ts'
 import { limitOf, settingOf } from '../../core/settings.ts'
@@ -10,7 +11,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { appendMemberAction, countMemberships } from './members.queries.ts'
 import type { Acting, MemberState } from './policy.ts'
-import { findGroup, listMemberStates, lockHead } from './queries.ts'
+import { findGroup, listMemberStates } from './queries.ts'
 
 export interface Member extends MemberState {
   joinedAt: Date | null
@@ -40,7 +41,7 @@ export async function lockGroup(
   others: string[] = [],
 ): Promise<LockedGroup> {
   const appNo = actor.app.no
-  const head = await lockHead.maybeOne(tx, { appNo, guid })
+  const head = await lockGroupHead.maybeOne(tx, { appNo, guid })
   const group = head && (await findGroup.maybeOne(tx, { appNo, guid }))
   if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
   const uids = [...(actor.uid === undefined ? [] : [actor.uid]), ...others]

@@ -1,13 +1,14 @@
 import type { GroupRecord, MessageRecord } from '@loquat/protocol'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { findGroupSeen } from '../../core/group-seen.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { lockUsers } from '../users/queries.ts'
 import type { ActingUser } from './join.actions.ts'
 import { insertMember, updateScope } from './members.queries.ts'
 import {
@@ -20,7 +21,7 @@ import {
   orderKeyOf,
 } from './membership.ts'
 import { refuseTransfer } from './policy.ts'
-import { findGroupSeen, updateOwner } from './queries.ts'
+import { updateOwner } from './queries.ts'
 
 /** The old owner stays an admin. */
 export function transferGroup(

@@ -3,8 +3,6 @@ import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
 import { BAN_IS_IN_FORCE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
-export { findGroupSeen, type GroupSeen, lockGroupHead as lockHead } from '../../core/group-seen.ts'
-
 type OneGroup = { appNo: number; guid: string }
 
 export const findGroup = query<OneGroup, GroupRow>(

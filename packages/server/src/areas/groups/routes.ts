@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type ErrorCode, GroupRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { findGroupSeen } from '../../core/group-seen.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
@@ -13,7 +14,7 @@ import { type ActingUser, joinGroup, leaveGroup } from './join.actions.ts'
 import { transferGroup } from './owner.actions.ts'
 import { pageOfGroups } from './page.ts'
 import { refuseReading } from './policy.ts'
-import { findGroup, findGroupSeen } from './queries.ts'
+import { findGroup } from './queries.ts'
 import {
   CreatedGroup,
   GroupChanges,

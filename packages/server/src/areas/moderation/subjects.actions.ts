@@ -1,12 +1,12 @@
 import type { Actor } from '../../core/actor.ts'
+import { findGroupSeen, lockGroupHead } from '../../core/group-seen.ts'
 import { refuseIf, refuseOutside } from '../../core/policy.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { findGroupSeen, lockHead } from '../groups/queries.ts'
-import { lockUsers } from '../users/queries.ts'
 import type { NewFlag } from './flags.schema.ts'
 import { getFlagReason } from './reasons.actions.ts'
 import { countSubjectFlags, upsertSubjectFlag } from './subjects.queries.ts'
@@ -29,7 +29,7 @@ export const flagGroup = (
 ) =>
   write(deps, actor, async (tx) => {
     const appNo = actor.app.no
-    await lockHead.maybeOne(tx, { appNo, guid })
+    await lockGroupHead.maybeOne(tx, { appNo, guid })
     const row = await findGroupSeen.maybeOne(tx, { appNo, guid, viewer: actor.uid })
     if (!row) throw fail('ERR_GUID_NOT_FOUND', { guid })
     if (row.banned || row.type === 'private') refuseIf(refuseOutside(row))

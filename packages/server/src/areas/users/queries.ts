@@ -2,8 +2,6 @@ import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.
 import { query } from '../../platform/db/query.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 
-export { lockUsers } from '../../core/user-rows.ts'
-
 export const findUser = query<{ appNo: number; uid: string }, UserRow>(
   'users.find',
   `select ${USER_COLUMNS} from users

@@ -3,13 +3,14 @@ import type { Actor } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { refuseBanned, sanctionsOf } from '../../core/sanctions.ts'
 import { limitOf } from '../../core/settings.ts'
+import { lockUsers } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
-import { findUser, lockUsers } from './queries.ts'
+import { findUser } from './queries.ts'
 import {
   findToken,
   findUnusedToken,
