@@ -1,6 +1,7 @@
 /** Agents that answer: a real model server speaks the protocols of both vendors. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { queryAt } from '../../../test/databases.ts'
 import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
 import {
   CUT,
@@ -199,6 +200,18 @@ suite('an agent', () => {
     // The answer repeats the word.
     assert.deepEqual([run.state, run.reason], ['failed', 'disapproved'])
     assert.deepEqual(await repliesOf(asking, held.id), [])
+  })
+
+  test("answers although another app's messages can't be read", async () => {
+    const [failing, other] = [await newAgent(), await newAgent()]
+    const { no, cell } = failing.app
+    const constraint = `add constraint refusing check (app_no <> ${no}) not valid`
+    await queryAt(cell.url, `alter table agent_progress ${constraint}`)
+    const late = await failing.amira.sendText(failing.agent, 'Late')
+    for (const text of ['One', 'Two']) assert.equal((await ask(other, text)).reason, 'answered')
+    assert.deepEqual((await failing.app.client.agentRuns.list()).data, [])
+    await queryAt(cell.url, 'alter table agent_progress drop constraint refusing')
+    assert.equal((await runOf(failing, late.id)).reason, 'answered')
   })
 
   test('sends no images of foreign hosts and no control characters', async () => {

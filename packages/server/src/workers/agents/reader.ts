@@ -1,6 +1,7 @@
 import { Wakes } from '../../platform/bus/wakes.ts'
 import { query } from '../../platform/db/query.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
+import { takeTurn } from '../app-turn.ts'
 import type { JobContext } from '../job.ts'
 
 /** How often to look without being woken. */
@@ -24,7 +25,8 @@ const startRuns = query<
 )
 
 /** Starts runs for the messages to agents. Sends pay nothing for it, and apps without agents cost nothing. */
-export async function runAgentReader({ deps, cell, lease, signal }: JobContext): Promise<void> {
+export async function runAgentReader(context: JobContext): Promise<void> {
+  const { deps, cell, signal } = context
   const wakes = new Wakes()
   const followed = new Set<number>()
   const unsubscribe = deps.bus.subscribe(sequencedSubject(cell.id), (data) => {
@@ -38,20 +40,22 @@ export async function runAgentReader({ deps, cell, lease, signal }: JobContext):
       const apps = await listAgentApps.many(cell.db, {})
       followed.clear()
       for (const { app_no: appNo } of apps) followed.add(appNo)
+      let more = false
       for (const { app_no: appNo, unread } of apps) {
-        let more = unread
-        while (more && !signal.aborted) {
-          more = await cell.db.tx(async (tx) => {
-            const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH })
-            tx.enqueued = next.started > 0
-            return next.more
-          })
-        }
+        if (unread && (await takeTurn(context, appNo, () => readOn(context, appNo)))) more = true
       }
-      await wakes.wait(EVERY_MS)
+      if (!more) await wakes.wait(EVERY_MS)
     }
   } finally {
     unsubscribe()
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+/** Reads the next messages of an app. Returns whether there are more. */
+const readOn = ({ cell, lease }: JobContext, appNo: number): Promise<boolean> =>
+  cell.db.tx(async (tx) => {
+    const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH })
+    tx.enqueued = next.started > 0
+    return next.more
+  })

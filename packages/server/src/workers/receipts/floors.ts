@@ -13,6 +13,8 @@ import {
 const LAGGARDS = 100
 /** Members per statement. */
 const SCAN = 10_000
+/** Small groups per statement. A user who is deactivated can be a member of thousands. */
+const GROUPS = 100
 
 /** A group in which members may have been the last ones to receive or read messages. */
 export interface Candidate {
@@ -39,12 +41,13 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const floors = await listFloors.many(db, { appNo, kind, conversations })
   const small = floors.filter(({ members }) => members <= laggards)
-  const lowest = await listLowest.many(db, {
-    ...{ appNo, kind, conversations: small.map(({ conversation }) => conversation) },
-  })
   const found = new Map<number, Reached[]>()
-  for (const { conversation, ...reached } of lowest) {
-    found.set(conversation, [...(found.get(conversation) ?? []), reached])
+  for (let at = 0; at < small.length; at += GROUPS) {
+    const groups = small.slice(at, at + GROUPS).map(({ conversation }) => conversation)
+    for (const lowest of await listLowest.many(db, { appNo, kind, conversations: groups })) {
+      const { conversation, ...reached } = lowest
+      found.set(conversation, [...(found.get(conversation) ?? []), reached])
+    }
   }
   const candidates: Candidate[] = []
   for (const floor of floors) {

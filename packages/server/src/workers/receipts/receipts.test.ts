@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
+import { queryAt } from '../../../test/databases.ts'
 import { type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
-import { rows } from '../../../test/log-writers.ts'
+import { addToLog, rows } from '../../../test/log-writers.ts'
 import { LONG } from '../../../test/long.ts'
 import { seeded } from '../../../test/seed.ts'
+import { until } from '../../../test/until.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { isLeaseLost, type Lease, Worker } from '../../platform/leases/leases.ts'
+import { takeTurn } from '../app-turn.ts'
+import { findCandidates } from './floors.ts'
 import { listDue } from './queries.ts'
-import { follow } from './receipts.ts'
+import { follow, runReceipts } from './receipts.ts'
 
 const server = useServer()
 const TRIGGERS = ['message_delivered_to_all', 'message_read_by_all']
@@ -213,6 +218,102 @@ suite('receipts of all members', () => {
     }, isLeaseLost)
     await settle(app)
     assert.deepEqual(await announced(app), [['read', 'a', sent]])
+  })
+})
+
+suite('the job of receipts', () => {
+  /** Runs it for all apps until this is true. */
+  async function runUntil(what: string, done: () => Promise<boolean>) {
+    leases ??= await takeLeases()
+    const stop = new AbortController()
+    const { deps } = server
+    const ended = runReceipts({ deps, cell, lease: leases.receipts, signal: stop.signal })
+    await Promise.race([ended, until(what, done)])
+    assert.ok(await done(), 'it goes on until it is stopped')
+    stop.abort()
+    await ended
+  }
+
+  /** Gives all events their positions, without any other work. */
+  async function sequence() {
+    leases ??= await takeLeases()
+    const { workerId, epoch } = leases.sequencer
+    const step = 'select from sequence_events($1::uuid, $2, 100000, null)'
+    await rows(cell.db, step, [workerId, epoch])
+  }
+
+  test('goes on for other apps if one fails', async () => {
+    const [failing, other] = [await newTeam(['a', 'b']), await newTeam(['a', 'b'])]
+    for (const app of [failing, other]) {
+      await say(app, 'a')
+      await read(app.as('b'))
+    }
+    await sequence()
+    const constraint = `add constraint refusing check (app_no <> ${failing.no}) not valid`
+    await queryAt(cell.url, `alter table receipt_progress ${constraint}`)
+    const arrived = (app: TestApp) => async () => {
+      await sequence()
+      return (await announced(app)).length === 2
+    }
+    await runUntil('the other app has its receipts', arrived(other))
+    assert.deepEqual(await announced(failing), [])
+    await queryAt(cell.url, 'alter table receipt_progress drop constraint refusing')
+    await runUntil('the app has its receipts, too', arrived(failing))
+  })
+
+  test('lets other apps have their turns before a long log is read', async () => {
+    const app = await newTeam(['a', 'b'], ['message_read_by_all'])
+    await settle(app)
+    const [last] = await rows<{ position: number }>(
+      cell.db,
+      'select position from positions where app_no = $1',
+      [app.no],
+    )
+    const events = 10_000
+    await addToLog(
+      cell.db,
+      `select $1::int, $2::bigint + n, 'app.settings.updated', 'app', '{}'::json, now(),
+         (now() at time zone 'utc')::date, '', null, null, null
+       from generate_series(1, $3::int) n`,
+      [app.no, last?.position, events],
+    )
+    await rows(cell.db, 'update positions set position = position + $2 where app_no = $1', [
+      ...[app.no, events],
+    ])
+    const due = (await listDue.many(cell.db, {})).find(({ app_no }) => app_no === app.no)
+    assert.ok(due && leases)
+    const { deps } = server
+    const context = { deps, cell, lease: leases.receipts, signal: new AbortController().signal }
+    const [turns, from] = [[] as number[], due.position ?? 0]
+    while (await takeTurn(context, app.no, () => follow(context, due))) {
+      turns.push((due.position ?? 0) - from)
+    }
+    assert.deepEqual(turns, [5_000, 10_000])
+  })
+
+  test('looks at a hundred groups in one statement', async () => {
+    const app = await newTeam(['a', 'b'])
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        app.client.groups.create({ guid: `g${n}`, name: 'G', owner: 'a' }),
+      ),
+    )
+    const found = await rows<{ no: number }>(
+      app.cell.db,
+      `select no from conversations where app_no = $1 and kind = 'group'`,
+      [app.no],
+    )
+    const sizes: number[] = []
+    const db: Executor = {
+      query(statement) {
+        const groups = statement.values?.find((value) => Array.isArray(value))
+        if (statement.name === 'receipts.listLowest') sizes.push((groups as unknown[]).length)
+        return app.cell.db.query(statement)
+      },
+    }
+    const numbers = found.map(({ no }) => no)
+    const candidates = await findCandidates(db, { appNo: app.no, kind: 'read' }, numbers)
+    assert.deepEqual([candidates.length, sizes], [101, [100, 1]])
   })
 })
 

@@ -4,6 +4,7 @@ import { seconds } from '../../core/time.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
+import { takeTurn } from '../app-turn.ts'
 import type { JobContext } from '../job.ts'
 import { type Candidate, findCandidates } from './floors.ts'
 import {
@@ -49,10 +50,12 @@ export type ReceiptContext = Pick<JobContext, 'cell' | 'lease'> & { laggards?: n
 export async function runReceipts(context: JobContext): Promise<void> {
   const { cell, signal } = context
   while (!signal.aborted) {
+    let more = false
     for (const subscription of await listDue.many(cell.db, {})) {
-      while (!signal.aborted && (await follow(context, subscription)));
+      const step = () => follow(context, subscription)
+      if (await takeTurn(context, subscription.app_no, step)) more = true
     }
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+    if (!more) await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }
 
