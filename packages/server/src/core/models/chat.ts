@@ -1,5 +1,5 @@
 /** Answers of chat models, piece by piece, from providers with an interface like OpenAI's or Anthropic's. */
-import { IdleTimeout, type Outbound } from '../../platform/net/outbound.ts'
+import { IdleTimeout, type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { InvalidStream, readEvents, type SentEvent } from '../../platform/net/sse.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
 
@@ -173,15 +173,14 @@ function failureOf(error: Error, answered: boolean): ChatFailed {
   if (error instanceof ForbiddenTarget) {
     return new ChatFailed('provider_forbidden', error.message, false)
   }
-  const { code } = error as NodeJS.ErrnoException
-  const unsent = code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN'
   const fault =
     error instanceof IdleTimeout
       ? 'provider_silent'
       : error instanceof InvalidStream
         ? 'provider_invalid'
         : 'provider_unavailable'
-  return new ChatFailed(fault, error.message.slice(0, ERROR_LENGTH), answered || !unsent)
+  const spent = answered || !(error instanceof Unsent)
+  return new ChatFailed(fault, error.message.slice(0, ERROR_LENGTH), spent)
 }
 
 /** The JSON of an event, of which nothing is known yet. */

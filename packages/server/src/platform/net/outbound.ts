@@ -1,5 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { TLSSocket } from 'node:tls'
 import { ForbiddenTarget, type Targets } from './targets.ts'
 
 /** Shorter than most servers' keep-alive timeout, so that we close idle connections before they do. */
@@ -42,6 +43,9 @@ export interface StreamedAnswer {
 /** Nothing arrived for too long. */
 export class IdleTimeout extends Error {}
 
+/** There was no connection, so nothing was sent. `cause` says why. */
+export class Unsent extends Error {}
+
 /** Calls URLs that tenants choose. It doesn't follow redirects. */
 export class Outbound {
   readonly #targets: Targets
@@ -68,7 +72,10 @@ export class Outbound {
     }
   }
 
-  /** The same for a response that takes long, piece by piece. It never repeats a call. */
+  /**
+   * The same for a response that takes long, piece by piece. It never repeats a call. Fails with `Unsent` if there is no
+   * connection, also after `idleMs`.
+   */
   async stream(
     url: string,
     { headers, body, idleMs, signal }: StreamedCall,
@@ -77,6 +84,7 @@ export class Outbound {
     if (fault) throw new ForbiddenTarget(`the URL ${fault}`)
     // A connection of its own: one that was idle may be closed just now, and then nobody knows whether the call arrived.
     const sent = this.#request(new URL(url), headers, signal, false)
+    const connection = watchConnection(sent, idleMs)
     let response: http.IncomingMessage | undefined
     sent.setTimeout(idleMs, () => {
       const error = new IdleTimeout(`nothing received for ${idleMs / 1000} seconds`)
@@ -92,6 +100,9 @@ export class Outbound {
         reject(new Error('the server switched protocols'))
       })
       sent.end(body)
+    }).catch((error: Error) => {
+      if (connection.made || error instanceof ForbiddenTarget) throw error
+      throw new Unsent(error.message, { cause: error })
     })
     // While nobody reads, the response has the error too.
     sent.on('error', () => {})
@@ -137,6 +148,24 @@ export class Outbound {
       ? https.request(url, { ...options, agent: shared && this.#agents['https:'] })
       : http.request(url, { ...options, agent: shared && this.#agents['http:'] })
   }
+}
+
+/** Whether the new connection of a request was made, with TLS if it uses it. It fails if that takes too long. */
+function watchConnection(sent: http.ClientRequest, mostMs: number): { made: boolean } {
+  const connection = { made: false }
+  // The request's own timeout only starts with the connection.
+  const timer = setTimeout(
+    () => sent.destroy(new Error(`no connection within ${mostMs / 1000} seconds`)),
+    mostMs,
+  )
+  sent.once('close', () => clearTimeout(timer))
+  sent.once('socket', (socket) => {
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      connection.made = true
+      clearTimeout(timer)
+    })
+  })
+  return connection
 }
 
 /** Only the status matters, even if the body is cut off. */
