@@ -2,7 +2,7 @@
 import type { ChatMessage } from '@loquat/sdk/client'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { useChat } from './chat.tsx'
-import { plainText, senderOf, summaryOf } from './content.ts'
+import { senderOf, summaryOf } from './content.ts'
 import { EmojiButton } from './emoji-button.tsx'
 import { durationOf, sizeOf } from './format.ts'
 import { useDraft } from './hooks/draft.ts'
@@ -31,7 +31,7 @@ export function Composer() {
   const upload = useUpload(target, parentId)
   const { type } = useTyping(target)
   const recorder = useRecorder()
-  const mentions = useMentions(target, text, (next, caret) => {
+  const mentions = useMentions(target, key, text, (next, caret) => {
     setText(next)
     requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret))
   })
@@ -40,10 +40,9 @@ export function Composer() {
 
   useEffect(() => {
     if (!editing) return
-    setChanged(plainText(editing))
-    mentions.know(editing)
+    setChanged(mentions.textOf(editing))
     field.current?.focus()
-  }, [editing, mentions.know])
+  }, [editing, mentions.textOf])
   useEffect(() => {
     if (quoting) field.current?.focus()
   }, [quoting])
@@ -61,19 +60,23 @@ export function Composer() {
       }
       return
     }
-    if (upload.staged.length > 0) upload.send(written)
+    if (upload.staged.length > 0) upload.send(written, quoting?.id)
     else if (written === '') return
     else {
       const quoted = quoting ? { quotedMessageId: quoting.id } : {}
       client.send(target, { text: written, ...quoted }, parentId).catch(ignore)
     }
     setDraft('')
+    mentions.forget()
     quote(undefined)
   }
 
   const sendVoice = async () => {
     const file = await recorder.stop()
-    if (file) client.sendFile(target, file, { voice: true, parentId }).catch(ignore)
+    if (!file) return
+    const options = { voice: true, parentId, quotedMessageId: quoting?.id }
+    client.sendFile(target, file, options).catch(ignore)
+    quote(undefined)
   }
   const record = () => {
     setProblem('')
@@ -158,7 +161,9 @@ export function Composer() {
             onChange={(event) => {
               setText(event.target.value)
               mentions.look(event.target)
-              if (!editing) type(event.target.value !== '')
+              if (editing) return
+              type(event.target.value !== '')
+              if (event.target.value === '') mentions.forget()
             }}
             onSelect={(event) => mentions.look(event.currentTarget)}
             onBlur={() => type(false)}
@@ -356,6 +361,9 @@ function Suggestions({ found, active, listId, choose }: SuggestionsProps) {
         >
           <span id={`${id}-${nth}`}>
             <bdi>{candidate.name}</bdi>
+            {found.some(({ uid, name }) => name === candidate.name && uid !== candidate.uid) && (
+              <small className="lq-soft"> {candidate.uid}</small>
+            )}
           </span>
         </div>
       ))}

@@ -87,8 +87,7 @@ export function mentionsOf(message: Shown): ReadonlyMap<string, string> {
 export const MENTION = /<@uid:([^>\s]{1,100})>/g
 
 /** A text with the names of the users it mentions. */
-export function plainText(message: Shown): string {
-  const names = mentionsOf(message)
+export function plainText(message: Shown, names = mentionsOf(message)): string {
   const text = textOf(message) ?? ''
   return text.replaceAll(MENTION, (_, uid: string) => `@${names.get(uid.toLowerCase()) ?? uid}`)
 }

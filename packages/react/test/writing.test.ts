@@ -1,6 +1,7 @@
 /** What users write: texts, mentions, files and voice messages, and what becomes of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { TestApp } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { companyOf, say } from './data.ts'
 import { field, message, newKit, openRoom, write } from './page.ts'
@@ -50,6 +51,75 @@ suite('a text', () => {
     await field(amira).press('Enter')
     await message(amira, '漢字').locator('.lq-status', { hasText: 'Sent' }).waitFor()
     assert.equal(await amira.locator('.lq-message', { hasText: '漢字' }).count(), 1)
+    await amira.context().close()
+  })
+})
+
+suite('mentions', () => {
+  test('survive in a draft, and go to whole names of distinct users', async () => {
+    const app = await companyOf(kit.server)
+    for (const uid of ['ann', 'ann2']) await app.client.users.create({ uid, name: 'Ann' })
+    await app.client.groupMembers.add('release', { participants: ['ann', 'ann2'] })
+    await say(app, 'cleo', 'release', 'The screenshots are done.')
+    await say(app, 'ben', 'amira', 'Hello')
+    const amira = await kit.open(app, 'amira')
+    await openRoom(amira, /^Release/)
+    for (const uid of ['ann', 'ann2']) {
+      await field(amira).pressSequentially('@Ann')
+      await amira.getByRole('option', { name: `Ann ${uid}`, exact: true }).click()
+    }
+    await field(amira).pressSequentially('@Annabel @佐')
+    await amira.getByRole('option', { name: '佐藤 由紀' }).click()
+    await field(amira).press('Backspace')
+    await field(amira).pressSequentially('さん')
+    const text = '@Ann @Ann (ann2) @Annabel @佐藤 由紀さん'
+    assert.equal(await field(amira).inputValue(), text)
+
+    await openRoom(amira, /^Ben/)
+    await until('the field is empty', async () => (await field(amira).inputValue()) === '')
+    await openRoom(amira, /^Release/)
+    await until('the draft is back', async () => (await field(amira).inputValue()) === text)
+    await field(amira).press('Enter')
+    await message(amira, '@Annabel').locator('.lq-status', { hasText: 'Sent' }).waitFor()
+    assert.equal(await lastText(app), '<@uid:ann> <@uid:ann2> @Annabel <@uid:yuki>さん')
+
+    await field(amira).press('ArrowUp')
+    await until('the text is there', async () => (await field(amira).inputValue()) === text)
+    await write(amira, `${text}!`)
+    await message(amira, 'さん!').locator('.lq-edited').waitFor()
+    assert.equal(await lastText(app), '<@uid:ann> <@uid:ann2> @Annabel <@uid:yuki>さん!')
+    await amira.context().close()
+  })
+})
+
+/** The text of the newest message in the group. */
+async function lastText(app: TestApp): Promise<unknown> {
+  const query = { limit: 1, affix: 'prepend', category: 'message' } as const
+  const { data } = await app.client.onBehalfOf('amira').messages.listGroup('release', query)
+  return data[0]?.data.text
+}
+
+suite('a file', () => {
+  test('quotes the message that the user has chosen', async () => {
+    const app = await companyOf(kit.server)
+    const quoted = await say(app, 'ben', 'amira', 'Do you have notes?')
+    const amira = await kit.open(app, 'amira')
+    await openRoom(amira, /^Ben/)
+    await message(amira, 'Do you have notes?').hover()
+    await amira.getByRole('button', { name: 'Quote' }).click()
+    const files = ['notes.txt', 'more.txt'].map((name) => ({
+      ...{ name, mimeType: 'text/plain', buffer: Buffer.from(name) },
+    }))
+    await amira.locator('input[type=file]').setInputFiles(files)
+    await write(amira, 'Here')
+    for (const name of ['notes.txt', 'more.txt']) {
+      await message(amira, name).locator('.lq-status', { hasText: 'Sent' }).waitFor()
+    }
+    const { data } = await app.client.onBehalfOf('amira').messages.listUser('ben', {})
+    // The second file may be faster.
+    const quotes = data.filter(({ quotedMessageId }) => quotedMessageId === quoted)
+    assert.deepEqual([data.length, quotes.map((one) => one.data.text)], [3, ['Here']])
+    await amira.locator('.lq-banner').waitFor({ state: 'detached' })
     await amira.context().close()
   })
 })

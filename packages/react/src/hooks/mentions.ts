@@ -1,8 +1,8 @@
 'use client'
 import type { ChatMessage, Target } from '@loquat/sdk/client'
-import { type KeyboardEvent, useCallback, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useClient } from '../chat.tsx'
-import { mentionsOf } from '../content.ts'
+import { mentionsOf, plainText } from '../content.ts'
 import { useMembers } from './group.ts'
 import { useUser } from './people.ts'
 
@@ -21,6 +21,7 @@ const BEGUN = /(?:^|\s)@([^@\n]{0,30})$/
  */
 export function useMentions(
   target: Target,
+  room: string,
   text: string,
   onChange: (text: string, caret: number) => void,
 ) {
@@ -28,8 +29,7 @@ export function useMentions(
   const listId = useId()
   const [begun, setBegun] = useState<{ key: string; caret: number }>()
   const [active, setActive] = useState(0)
-  /** The names that were inserted, and whose they are. */
-  const names = useRef(new Map<string, string>())
+  const labels = useLabels(`loquat-mentions:${me}:${room}`)
   const isAsked = begun !== undefined
   const members = useMembers(isAsked && target.type === 'group' ? target.id : undefined)
   const other = useUser(isAsked && target.type === 'user' ? target.id : undefined)
@@ -44,9 +44,9 @@ export function useMentions(
 
   const choose = ({ uid, name }: Candidate) => {
     if (!begun) return
-    names.current.set(name, uid)
     const from = begun.caret - begun.key.length
-    const inserted = `${name} `
+    const inserted = `${labels.of(uid, name)} `
+    labels.store()
     setBegun(undefined)
     onChange(text.slice(0, from) + inserted + text.slice(begun.caret), from + inserted.length)
   }
@@ -67,14 +67,17 @@ export function useMentions(
     event.preventDefault()
     return true
   }
-  const know = useCallback((message: ChatMessage) => {
-    for (const [uid, name] of mentionsOf(message)) names.current.set(name, uid)
-  }, [])
-  const written = (plain: string): string => {
-    // Longer names first: one name can be the beginning of another.
-    const known = [...names.current].sort(([one], [two]) => two.length - one.length)
-    return known.reduce((all, [name, uid]) => all.replaceAll(`@${name}`, `<@uid:${uid}>`), plain)
-  }
+  /** The text of a message as users edit it. */
+  const textOf = useCallback(
+    (message: ChatMessage) => {
+      const mentioned = [...mentionsOf(message)]
+      return plainText(
+        message,
+        new Map(mentioned.map(([uid, name]) => [uid, labels.of(uid, name)])),
+      )
+    },
+    [labels],
+  )
   const isOpen = found.length > 0
   const field = isOpen
     ? ({
@@ -82,7 +85,48 @@ export function useMentions(
         ...{ 'aria-autocomplete': 'list', 'aria-activedescendant': `${listId}-${at}` },
       } as const)
     : {}
-  return { found, active: at, listId, field, choose, look, onKeyDown, know, written }
+  const { written, forget } = labels
+  return { found, active: at, listId, field, choose, look, onKeyDown, textOf, written, forget }
+}
+
+/** These scripts don't put spaces between words. */
+const UNSPACED = ['Han', 'Hira', 'Kana', 'Thai', 'Laoo', 'Khmr', 'Mymr']
+  .map((script) => `\\p{sc=${script}}`)
+  .join('')
+/** No letter, sign or digit follows that belongs to the same word. */
+const NAME_END = `(?!(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])`
+
+/**
+ * What stands for a user in the text that is being written: the name, with the uid if somebody else has that name, too. The
+ * browser keeps the labels along with the draft.
+ */
+function useLabels(key: string) {
+  const uids = useRef(new Map<string, string>())
+  useEffect(() => {
+    uids.current = new Map(JSON.parse(localStorage.getItem(key) ?? '[]'))
+  }, [key])
+  return useMemo(() => {
+    const of = (uid: string, name: string): string => {
+      const owner = uids.current.get(name) ?? uid
+      const label = owner === uid ? name : `${name} (${uid})`
+      uids.current.set(label, uid)
+      return label
+    }
+    const store = () => localStorage.setItem(key, JSON.stringify([...uids.current]))
+    const forget = () => {
+      uids.current.clear()
+      localStorage.removeItem(key)
+    }
+    const written = (plain: string): string => {
+      // Longer labels first: one can be the beginning of another.
+      const known = [...uids.current.keys()].sort((one, two) => two.length - one.length)
+      if (known.length === 0) return plain
+      const any = known.map((label) => label.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')
+      const marker = (_: string, label: string) => `<@uid:${uids.current.get(label)}>`
+      return plain.replaceAll(new RegExp(`@(${any})${NAME_END}`, 'gu'), marker)
+    }
+    return { of, store, forget, written }
+  }, [key])
 }
 
 const startsWith = (name: string, uid: string, key: string) =>

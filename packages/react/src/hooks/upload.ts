@@ -14,8 +14,8 @@ export interface Uploading {
   staged: readonly StagedFile[]
   stage: (files: Iterable<File>) => void
   unstage: (key: number) => void
-  /** Sends the chosen files, the first one with a text. Each becomes a message that shows its progress. */
-  send: (text?: string) => void
+  /** Sends the chosen files, the first one with a text and a quote. Each becomes a message that shows its progress. */
+  send: (text?: string, quotedMessageId?: string) => void
 }
 
 let last = 0
@@ -33,9 +33,9 @@ export function useUpload(target: Target, parentId?: string): Uploading {
     setStaged((before) => before.filter((one) => one.key !== key))
   }, [])
   const send = useCallback(
-    (text?: string) => {
+    (text?: string, quotedMessageId?: string) => {
       for (const [nth, { file }] of staged.entries()) {
-        const caption = nth === 0 && text ? { text } : {}
+        const caption = nth === 0 ? { ...(text && { text }), quotedMessageId } : {}
         // The message itself shows that it failed, and can be sent again.
         client.sendFile({ type, id }, file, { ...caption, parentId }).catch(() => undefined)
       }

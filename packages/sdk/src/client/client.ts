@@ -277,12 +277,12 @@ export class LoquatClient {
    * like `send`, and with CLIENT_ERR_FILE_REJECTED if the server refuses the file.
    */
   sendFile(target: Target, file: Blob, options: FileOptions = {}): Promise<Message> {
-    const { text, parentId, onProgress } = options
+    const { text, parentId, quotedMessageId, onProgress } = options
     const name = nameOf(file, options)
     const url = URL.createObjectURL?.(file) ?? ''
     const attachment = { url, name, mimeType: file.type, size: String(file.size) }
     const data = { ...(text !== undefined && { text }), attachments: [attachment] }
-    const draft = { type: kindOfFile(file.type), data } as Draft
+    const draft = { type: kindOfFile(file.type), data, quotedMessageId } as Draft
     const message = this.#pending(target, draft, parentId)
     const { muid = '' } = message
     const report = (sent: number) => {

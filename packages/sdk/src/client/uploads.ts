@@ -26,6 +26,8 @@ export interface FileOptions extends Omit<UploadOptions, 'picture'> {
   text?: string | undefined
   /** Sends the file as a reply in this thread. */
   parentId?: string | undefined
+  /** The message that the file is a reply to, shown with it. */
+  quotedMessageId?: string | undefined
 }
 
 /** A file on its way. It keeps its id, so that the upload continues where it stopped. */
