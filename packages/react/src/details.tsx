@@ -5,11 +5,12 @@ import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
 import { dateOf, shortTimeOf } from './format.ts'
 import { useGroup, useMembers } from './hooks/group.ts'
-import { usePresence, useUser } from './hooks/people.ts'
+import { forgetUser, usePresence, useUser } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
 import { MemberList } from './members.tsx'
 import { Pane } from './pane.tsx'
 import { PeoplePicker } from './people-picker.tsx'
+import { Problem } from './problem.tsx'
 
 export interface DetailsProps {
   target: Target
@@ -113,23 +114,29 @@ export function Profile({ uid, onMessage }: ProfileProps) {
 function BlockButton({ user: { uid, name, blockedByMe = false } }: { user: User }) {
   const { client, strings } = useChat()
   const [isBlocked, setBlocked] = useState(blockedByMe)
+  const [problem, setProblem] = useState(false)
   const change = async () => {
+    setProblem(false)
     const { blockedUsers } = client.api
     const body = { blockedUids: [uid] }
     await (isBlocked
       ? blockedUsers.unblock(client.uid, body)
       : blockedUsers.block(client.uid, body))
+    forgetUser(client, uid)
     setBlocked(!isBlocked)
   }
   return (
-    <button
-      type="button"
-      data-danger={!isBlocked || undefined}
-      onClick={() => void change().catch(() => undefined)}
-    >
-      <Icon name="block" />
-      {isBlocked ? strings.unblock(name) : strings.block(name)}
-    </button>
+    <>
+      <button
+        type="button"
+        data-danger={!isBlocked || undefined}
+        onClick={() => void change().catch(() => setProblem(true))}
+      >
+        <Icon name="block" />
+        {isBlocked ? strings.unblock(name) : strings.block(name)}
+      </button>
+      {problem && <Problem />}
+    </>
   )
 }
 
@@ -197,11 +204,7 @@ function AddMembers({ guid }: { guid: string }) {
             onChange={setChosen}
             without={members?.map(({ uid }) => uid)}
           />
-          {problem && (
-            <p className="lq-failed" role="alert">
-              {strings.error}
-            </p>
-          )}
+          {problem && <Problem />}
           <button
             type="button"
             className="lq-button"

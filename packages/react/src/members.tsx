@@ -6,6 +6,7 @@ import { useChat } from './chat.tsx'
 import { useGroup, useMembers } from './hooks/group.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { moveFocus, Popover } from './popover.tsx'
+import { Problem } from './problem.tsx'
 
 const RANKS = ['admin', 'moderator', 'participant'] as const
 
@@ -23,15 +24,25 @@ export function MemberList({ guid, onSelect }: MemberListProps) {
   const sorted = members?.toSorted(
     (one, other) => RANKS.indexOf(one.scope) - RANKS.indexOf(other.scope),
   )
+  const [problem, setProblem] = useState(false)
+  const act = (change: () => Promise<unknown>) => {
+    setProblem(false)
+    // The list itself shows what has changed.
+    change().catch(() => setProblem(true))
+  }
+  const { owner, scope } = group ?? {}
   return (
-    <ul className="lq-members" aria-label={strings.memberList} aria-busy={!members}>
-      {sorted?.map((member) => (
-        <li key={member.uid} className="lq-member">
-          <MemberRow member={member} owner={group?.owner} onSelect={onSelect} />
-          <MemberMenu guid={guid} member={member} owner={group?.owner} scope={group?.scope} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {problem && <Problem />}
+      <ul className="lq-members" aria-label={strings.memberList} aria-busy={!members}>
+        {sorted?.map((member) => (
+          <li key={member.uid} className="lq-member">
+            <MemberRow member={member} owner={owner} onSelect={onSelect} />
+            <MemberMenu guid={guid} member={member} owner={owner} scope={scope} onAct={act} />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 
@@ -72,10 +83,11 @@ interface MemberMenuProps {
   owner: string | undefined
   /** The user's own scope. */
   scope: Member['scope'] | undefined
+  onAct: (change: () => Promise<unknown>) => void
 }
 
 /** What the user may do with a member. The server decides; this only hides what it would refuse. */
-function MemberMenu({ guid, member, owner, scope }: MemberMenuProps) {
+function MemberMenu({ guid, member, owner, scope, onAct }: MemberMenuProps) {
   const { client, strings } = useChat()
   const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
@@ -84,7 +96,6 @@ function MemberMenu({ guid, member, owner, scope }: MemberMenuProps) {
   const mayRemove = isAdmin || (scope === 'moderator' && member.scope === 'participant')
   if (uid === client.uid || uid === owner || !mayRemove) return null
   const { groupMembers } = client.api
-  // The list itself shows what has changed.
   const item = (icon: IconName, label: string, act: () => Promise<unknown>): ReactNode => (
     <button
       key={label}
@@ -92,7 +103,7 @@ function MemberMenu({ guid, member, owner, scope }: MemberMenuProps) {
       role="menuitem"
       onClick={() => {
         setOpen(false)
-        void act().catch(() => undefined)
+        onAct(act)
       }}
     >
       <Icon name={icon} />

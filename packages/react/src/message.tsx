@@ -10,6 +10,7 @@ import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { MessageProps } from './parts.ts'
 import { moveFocus, Popover } from './popover.tsx'
+import { Problem } from './problem.tsx'
 import { Reactions, useReact } from './reactions.tsx'
 import { useRoom } from './room.tsx'
 import { Status } from './status.tsx'
@@ -24,6 +25,7 @@ export const Message = memo(function Message(props: MessageProps) {
   const [isActive, setActive] = useState(false)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [isFlagged, setFlagged] = useState(false)
+  const [problem, setProblem] = useState(false)
   const article = useRef<HTMLElement>(null)
   const touch = useGestures({ onRest: () => setMenuOpen(true), onSwipe: () => room.quote(message) })
   if (message.category === 'action') {
@@ -95,6 +97,7 @@ export const Message = memo(function Message(props: MessageProps) {
           </p>
         )}
         {message.pending === 'failed' && <Failed message={message} />}
+        {problem && <Problem />}
         {!isDeleted && <Reactions message={message} />}
         <ThreadSummary message={message} />
       </div>
@@ -113,6 +116,7 @@ export const Message = memo(function Message(props: MessageProps) {
             message={message}
             isOwn={isOwn}
             onFlagged={() => setFlagged(true)}
+            onProblem={setProblem}
             onDone={() => setMenuOpen(false)}
           />
         </Popover>
@@ -266,10 +270,11 @@ function Tools({ message, onMore }: ToolsProps & { onMore: () => void }) {
 
 interface MenuProps extends ToolsProps {
   onFlagged: () => void
+  onProblem: (isThere: boolean) => void
   onDone: () => void
 }
 
-function Menu({ message, isOwn, onFlagged, onDone }: MenuProps) {
+function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
   const { client, strings } = useChat()
   const { openThread, quote, edit } = useRoom()
   const react = useReact(message)
@@ -291,15 +296,25 @@ function Menu({ message, isOwn, onFlagged, onDone }: MenuProps) {
       {label}
     </button>
   )
-  const flag = (reasonId: string) =>
-    void client.api.messages.flag(message.id, { reasonId }).then(onFlagged, () => undefined)
+  const { messages } = client.api
+  const change = (changed: Promise<void>) => {
+    onProblem(false)
+    changed.catch(() => onProblem(true))
+  }
+  const flag = async (reasonId: string) => {
+    await messages.flag(message.id, { reasonId })
+    onFlagged()
+  }
+  const remove = async () => {
+    await messages.delete(message.id)
+  }
   if (isFlagging) {
     return (
       // biome-ignore lint/a11y/noStaticElementInteractions: it only moves the focus of the buttons
       <div onKeyDown={(event) => moveFocus(event)}>
         <p className="lq-menu-title">{strings.flagWhy}</p>
         {Object.entries(strings.flagReasons).map(([id, name]) =>
-          item('flag', name, () => flag(id)),
+          item('flag', name, () => change(flag(id))),
         )}
       </div>
     )
@@ -340,14 +355,7 @@ function Menu({ message, isOwn, onFlagged, onDone }: MenuProps) {
           {strings.remove}
         </button>
       )}
-      {isOwn &&
-        isSure &&
-        item(
-          'trash',
-          strings.removeSure,
-          () => void client.api.messages.delete(message.id).catch(() => undefined),
-          true,
-        )}
+      {isOwn && isSure && item('trash', strings.removeSure, () => change(remove()), true)}
     </div>
   )
 }

@@ -17,7 +17,7 @@ const SHOTS = process.env.LOQUAT_SCREENSHOTS
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 120_000
 
-/** How a window looks: `lang`, `layout`, `theme` and `density` of the page, and the browser's own options. */
+/** How a window looks: `lang`, `layout`, `theme`, `density` and `details` of the page, and the browser's own options. */
 export interface Look extends BrowserContextOptions {
   width?: number
   height?: number
@@ -73,14 +73,14 @@ export async function newKit(): Promise<Kit> {
     async open(app, uid, { width = 1280, height = 800, ...look } = {}) {
       started ??= start()
       await started
-      const { lang, layout, theme, density, jump, ...options } = look
+      const { lang, layout, theme, density, jump, details, ...options } = look
       const { authToken } = await app.client.authTokens.create(uid, { force: true })
       const context = await browser.newContext({
         ...{ viewport: { width, height }, reducedMotion: 'reduce', ...options },
       })
       const page = await context.newPage()
       page.setDefaultTimeout(TIMEOUT_MS)
-      const query = { appId: app.id, uid, authToken, lang, layout, theme, density, jump }
+      const query = { appId: app.id, uid, authToken, lang, layout, theme, density, jump, details }
       const known = Object.entries(query).filter(([, value]) => value !== undefined)
       const address = `http://127.0.0.1:${web.config.preview.port}`
       await page.goto(`${address}?${new URLSearchParams(known as [string, string][])}`)

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { companyOf, say } from './data.ts'
+import { wav } from '../../server/test/media.ts'
+import { until } from '../../server/test/until.ts'
+import { readyFile, withFiles } from '../../server/test/upload.ts'
+import { addHistory, companyOf, say } from './data.ts'
 import { field, message, newKit, openRoom } from './page.ts'
 
 const kit = await newKit()
@@ -66,6 +69,56 @@ suite('a message', () => {
     await amira.mouse.move(1, 1)
     await field(amira).focus()
     await amira.getByRole('toolbar').waitFor({ state: 'detached' })
+    await amira.context().close()
+  })
+})
+
+const refusal = { status: 400, json: { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } } }
+
+suite('people', () => {
+  test('are blocked and unblocked again, and refusals are shown', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'ben', 'amira', 'From Ben')
+    await say(app, 'amira', 'ben', 'From Amira')
+    await say(app, 'cleo', 'amira', 'Hello')
+    await say(app, 'cleo', 'release', 'To all')
+    const amira = await kit.open(app, 'amira', { details: 'shown' })
+    const alert = amira.getByRole('alert')
+    await openRoom(amira, /^Ben/)
+    await amira.getByRole('button', { name: 'Block Ben Okafor', exact: true }).click()
+    await amira.getByRole('button', { name: 'Unblock Ben Okafor' }).waitFor()
+    await openRoom(amira, /^Cleo/)
+    await amira.getByRole('button', { name: 'Block Cleo Laurent' }).waitFor()
+    await openRoom(amira, /^Ben/)
+    await amira.getByRole('button', { name: 'Unblock Ben Okafor' }).click()
+    await amira.getByRole('button', { name: 'Block Ben Okafor', exact: true }).waitFor()
+
+    await amira.route(/blockedusers|flag|messages.\d+$|members/, (route) =>
+      route.request().method() === 'GET' ? route.fallback() : route.fulfill(refusal),
+    )
+    await amira.getByRole('button', { name: 'Block Ben Okafor', exact: true }).click()
+    await amira.locator('.lq-actions').getByRole('alert').waitFor()
+
+    const more = async (text: string) => {
+      await message(amira, text).hover()
+      await message(amira, text).getByRole('button', { name: 'More actions' }).click()
+    }
+    await more('From Ben')
+    await amira.getByRole('menuitem', { name: 'Report message' }).click()
+    await amira.getByRole('menuitem', { name: 'Spam' }).click()
+    await message(amira, 'From Ben').getByRole('alert').waitFor()
+    await more('From Amira')
+    await amira.getByRole('menuitem', { name: 'Delete message' }).click()
+    await amira.getByRole('menuitem', { name: 'Delete this message for everyone?' }).click()
+    await message(amira, 'From Amira').getByRole('alert').waitFor()
+
+    await openRoom(amira, /^Release/)
+    for (const item of ['Make admin', 'Remove from the group']) {
+      assert.equal(await alert.count(), item === 'Make admin' ? 0 : 1)
+      await amira.getByRole('button', { name: 'Manage Cleo Laurent' }).click()
+      await amira.getByRole('menuitem', { name: item }).click()
+      await alert.waitFor()
+    }
     await amira.context().close()
   })
 })

@@ -51,7 +51,7 @@ export function useUnread(): Unread {
 
 const users = new WeakMap<LoquatClient, Map<string, Promise<User>>>()
 
-/** A user, fetched once for all components. */
+/** A user, fetched once for all components, until `forgetUser`. */
 export function useUser(uid: string | undefined): User | undefined {
   const client = useClient()
   const [user, setUser] = useState<User>()
@@ -71,6 +71,11 @@ export function useUser(uid: string | undefined): User | undefined {
     }
   }, [client, uid])
   return user?.uid === uid ? user : undefined
+}
+
+/** Makes components that are mounted from now on fetch a user again, because this client has changed something about it. */
+export function forgetUser(client: LoquatClient, uid: string): void {
+  users.get(client)?.delete(uid)
 }
 
 const WAIT_MS = 200

@@ -2,13 +2,23 @@
 import { LoquatClient, type Target } from '@loquat/sdk/client'
 import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Channel, ChatProvider, ConversationList, en, Thread } from '../../src/index.ts'
+import { Channel, ChatProvider, ConversationList, Details, en, Thread } from '../../src/index.ts'
 import { ar } from '../../src/strings/ar.ts'
 import { es } from '../../src/strings/es.ts'
 import '../../src/theme.css'
 
 const query = Object.fromEntries(new URLSearchParams(location.search))
-const { appId = '', uid = '', authToken = '', lang = 'en', layout, theme, density, jump } = query
+const {
+  appId = '',
+  uid = '',
+  authToken = '',
+  lang = 'en',
+  layout,
+  theme,
+  density,
+  jump,
+  details,
+} = query
 
 const client = new LoquatClient({
   ...{ appId, uid, authToken, presence: 'all' as const },
@@ -21,9 +31,11 @@ type Choice<T> = T | undefined
 function Page() {
   const [target, setTarget] = useState<Target>()
   const [thread, setThread] = useState<string>()
+  const [isDetailed, setDetailed] = useState(true)
   const [wanted] = useState(jump ? { id: jump } : undefined)
   const open = (next: Target | undefined) => {
     setTarget(next)
+    setDetailed(true)
     setThread(undefined)
   }
   return (
@@ -50,6 +62,9 @@ function Page() {
             onBack={() => open(undefined)}
             jumpTo={wanted}
           />
+        )}
+        {target && details && isDetailed && (
+          <Details target={target} onClose={() => setDetailed(false)} />
         )}
         {target && thread && (
           <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
