@@ -102,7 +102,7 @@ export function MessageList() {
   useReadMark(target, sees && parentId === undefined ? newest : undefined)
   const arrived = useArrived(messages, sees, newer)
 
-  const { highlighted, jumpTo, isGone } = useJump(list, setMoving, (index) =>
+  const { highlighted, jumpTo, isGone, missed } = useJump(list, setMoving, (index) =>
     virtualizer.scrollToIndex(index, { align: 'center' }),
   )
   useEffect(() => setJump(jumpTo), [setJump, jumpTo])
@@ -202,10 +202,17 @@ export function MessageList() {
       )}
       {loading && <span className="lq-loading" role="status" aria-label={strings.loading} />}
       {loaded && !loading && count === 0 && <p className="lq-empty">{strings.noMessages}</p>}
-      {error && (
+      {(error || missed !== undefined) && (
         <p className="lq-notice" role="alert">
           {strings.loadFailed}
-          <button type="button" className="lq-link" onClick={list.retry}>
+          <button
+            type="button"
+            className="lq-link"
+            onClick={() => {
+              list.retry()
+              if (missed !== undefined) jumpTo(missed)
+            }}
+          >
             {strings.retry}
           </button>
         </p>
@@ -307,6 +314,8 @@ function useJump(
   const [wanted, setWanted] = useState<string>()
   const [highlighted, setHighlighted] = useState<string>()
   const [isGone, setGone] = useState(false)
+  /** The message that could not be loaded. */
+  const [missed, setMissed] = useState<string>()
   const scroll = useRef(scrollTo)
   useLayoutEffect(() => {
     scroll.current = scrollTo
@@ -331,16 +340,23 @@ function useJump(
   const jumpTo = useCallback(
     (id: string) => {
       setGone(false)
+      setMissed(undefined)
       setMoving(true)
-      const fail = () => {
-        setMoving(false)
-        setGone(true)
-      }
-      load(id).then((isThere) => (isThere ? setWanted(id) : fail()), fail)
+      load(id).then(
+        (isThere) => {
+          if (isThere) return setWanted(id)
+          setMoving(false)
+          setGone(true)
+        },
+        () => {
+          setMoving(false)
+          setMissed(id)
+        },
+      )
     },
     [load, setMoving],
   )
-  return { highlighted, jumpTo, isGone }
+  return { highlighted, jumpTo, isGone, missed }
 }
 
 /** Tells users of screen readers about messages that arrive. */

@@ -123,6 +123,33 @@ suite('people', () => {
   })
 })
 
+suite('the network', () => {
+  test('fails while a quoted message is loaded: the list says so and tries again', async () => {
+    const app = await companyOf(kit.server)
+    const first = await say(app, 'amira', 'release', 'The beginning')
+    await addHistory(app, first, 150)
+    const { data } = await app.client.onBehalfOf('amira').messages.listGroup('release', {
+      ...{ limit: 5, affix: 'append' },
+    })
+    const [old] = data.filter(({ category }) => category === 'message')
+    await say(app, 'ben', 'release', 'As you said', { quotedMessageId: old?.id })
+    const amira = await kit.open(app, 'amira')
+    await openRoom(amira, /^Release/)
+    await message(amira, 'As you said').waitFor()
+    const denied = { status: 401, json: { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } } }
+    await amira.route(/groups.release.messages/, (route) => route.fulfill(denied))
+    await message(amira, 'As you said').locator('.lq-quoted').click()
+    const notice = amira.getByRole('alert').filter({ hasText: 'Messages could not be loaded.' })
+    await notice.waitFor()
+    assert.equal(await amira.getByText('This message no longer exists.').count(), 0)
+    await amira.unroute(/groups.release.messages/)
+    await notice.getByRole('button', { name: 'Retry' }).click()
+    await amira.locator('.lq-message[data-highlighted]').waitFor()
+    await amira.context().close()
+  })
+
+})
+
 /** A finger of the browser itself, whose touches also are pointer events and clicks. */
 async function fingerOn(page: Page) {
   const cdp = await page.context().newCDPSession(page)

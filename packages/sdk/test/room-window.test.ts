@@ -185,6 +185,27 @@ suite('a room', () => {
     assert.equal(textsOf(client).at(-1), last)
   })
 
+  test('stays where it is if a jump fails', async (t) => {
+    const { app, ids } = await longChat()
+    let fails = false
+    const client = await amiraOf(t, app, (url, init) => {
+      const { pathname } = new URL(url)
+      if (!fails || !pathname.endsWith('/messages')) return fetch(url, init)
+      return Promise.resolve(Response.json({ error: { code: 'ERR_AUTH' } }, { status: 401 }))
+    })
+    const before = textsOf(client)
+    fails = true
+    await assert.rejects(client.jumpTo(ROOM, ids[10]))
+    fails = false
+    assert.equal(roomOf(client).anchor, undefined)
+    await sendAsBen(app, 'after the jump')
+    await until('it has arrived', () => textsOf(client).at(-1) === 'after the jump')
+    client.stop()
+    client.start()
+    await client.settled()
+    assert.deepEqual(textsOf(client).slice(-before.length - 1), [...before, 'after the jump'])
+  })
+
   test('lets the server count messages of categories that it does not know', async (t) => {
     const { app, ids } = await chatWith(2)
     const client = await amiraOf(t, app)

@@ -116,7 +116,15 @@ export class Store {
     this.#holder.change(key, () => ({ anchor: id }))
     if (id === undefined ? room.newer : !hasMessage(room, id)) {
       const read = () => this.#reader.around(room, id)
-      await this.#load(key, read, (part, now) => (now.anchor === id ? withPending(part, now) : {}))
+      try {
+        await this.#load(key, read, (part, now) =>
+          now.anchor === id ? withPending(part, now) : {},
+        )
+      } catch (error) {
+        // Otherwise the next refetch would move the room there.
+        this.#holder.change(key, ({ anchor }) => (anchor === id ? { anchor: room.anchor } : {}))
+        throw error
+      }
     }
     const now = this.state.rooms[key]
     return now !== undefined && (id === undefined ? !now.newer : hasMessage(now, id))
