@@ -164,12 +164,15 @@ export function ChannelHeader({
   )
 }
 
-/** Says that the connection is lost, once that takes longer than a moment. */
+/** Says that the connection is lost, once that takes longer than a moment, or that it has ended. */
 export function ConnectionBar() {
   const strings = useStrings()
-  const { isLost } = useConnection()
+  const { isLost, isEnded } = useConnection()
   return (
-    <div role="status">{isLost && <p className="lq-connection">{strings.reconnecting}</p>}</div>
+    <div role="status">
+      {isLost && <p className="lq-connection">{strings.reconnecting}</p>}
+      {isEnded && <p className="lq-connection">{strings.signedOut}</p>}
+    </div>
   )
 }
 

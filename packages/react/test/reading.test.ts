@@ -148,6 +148,20 @@ suite('the network', () => {
     await amira.context().close()
   })
 
+  test('has no place for a user whose token was revoked: the bar says so', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'ben', 'amira', 'Hello')
+    const amira = await kit.open(app, 'amira')
+    await openRoom(amira, /^Ben/)
+    await message(amira, 'Hello').waitFor()
+    for (const { authToken } of (await app.client.authTokens.list('amira', {})).data) {
+      await app.client.authTokens.delete('amira', authToken)
+    }
+    const bar = amira.locator('.lq-connection')
+    await bar.getByText('You are no longer connected. Sign in again.').waitFor()
+    assert.equal(await bar.count(), 1)
+    await amira.context().close()
+  })
 })
 
 /** A finger of the browser itself, whose touches also are pointer events and clicks. */

@@ -94,6 +94,7 @@ export const ar: Strings = {
   mentioned: 'تمت الإشارة إليك',
   pinned: 'مثبّتة',
   reconnecting: 'لا يوجد اتصال. جارٍ إعادة الاتصال…',
+  signedOut: 'لم تعد متصلًا. سجّل الدخول من جديد.',
   photo: 'صورة',
   video: 'فيديو',
   audio: 'صوت',

@@ -77,6 +77,7 @@ export const en = {
   mentioned: 'you were mentioned',
   pinned: 'pinned',
   reconnecting: 'No connection. Trying to reconnect…',
+  signedOut: 'You are no longer connected. Sign in again.',
   photo: 'Photo',
   video: 'Video',
   audio: 'Audio',

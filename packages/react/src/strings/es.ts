@@ -81,6 +81,7 @@ export const es: Strings = {
   mentioned: 'te mencionaron',
   pinned: 'fijada',
   reconnecting: 'Sin conexión. Intentando reconectar…',
+  signedOut: 'Ya no tienes conexión. Inicia sesión de nuevo.',
   photo: 'Foto',
   video: 'Vídeo',
   audio: 'Audio',
