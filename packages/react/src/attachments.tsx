@@ -1,10 +1,10 @@
 'use client'
 import type { ChatMessage } from '@loquat/sdk/client'
-import { useContext, useState } from 'react'
+import { type RefObject, useContext, useState } from 'react'
 import { useChat, useStrings } from './chat.tsx'
 import { type FileOfMessage, filesOf, safeUrl } from './content.ts'
 import { sizeOf } from './format.ts'
-import { useFileLinks } from './hooks/files.ts'
+import { useFileLinks, usePlayerUrl } from './hooks/files.ts'
 import { Icon } from './icons.tsx'
 import type { AttachmentProps } from './parts.ts'
 import { RoomContext } from './room.tsx'
@@ -40,14 +40,9 @@ export function Attachment({ file, onOpen }: AttachmentProps) {
       </button>
     )
   }
-  if (file.kind === 'video' && url) {
-    // biome-ignore lint/a11y/useMediaCaption: what users upload has no captions
-    return <video className="lq-video" style={boxOf(file)} controls preload="none" src={url} />
-  }
   if (file.kind === 'audio' && url && file.waveform) return <VoicePlayer file={file} url={url} />
-  if (file.kind === 'audio' && url) {
-    // biome-ignore lint/a11y/useMediaCaption: what users upload has no captions
-    return <audio className="lq-audio" controls preload="none" src={url} />
+  if ((file.kind === 'audio' || file.kind === 'video') && url) {
+    return <Player file={file} url={url} />
   }
   const content = (
     <>
@@ -74,6 +69,22 @@ export function Attachment({ file, onOpen }: AttachmentProps) {
     </a>
   ) : (
     <span className="lq-file">{content}</span>
+  )
+}
+
+/** Plays a video or a sound. */
+function Player({ file, url }: { file: FileOfMessage; url: string }) {
+  const { player, ...playing } = usePlayerUrl(url)
+  const shared = { ...playing, controls: true, preload: 'none' } as const
+  return file.kind === 'video' ? (
+    <video
+      ref={player as RefObject<HTMLVideoElement>}
+      className="lq-video"
+      style={boxOf(file)}
+      {...shared}
+    />
+  ) : (
+    <audio ref={player as RefObject<HTMLAudioElement>} className="lq-audio" {...shared} />
   )
 }
 

@@ -1,8 +1,9 @@
 'use client'
-import { useRef, useState } from 'react'
+import { type RefObject, useState } from 'react'
 import { useStrings } from './chat.tsx'
 import type { FileOfMessage } from './content.ts'
 import { durationOf } from './format.ts'
+import { usePlayerUrl } from './hooks/files.ts'
 import { Icon } from './icons.tsx'
 
 const BARS = 40
@@ -23,7 +24,7 @@ function barsOf(waveform: readonly number[]): number[] {
 /** Plays a voice message. Its waveform shows where it is. */
 export function VoicePlayer({ file, url }: { file: FileOfMessage; url: string }) {
   const strings = useStrings()
-  const audio = useRef<HTMLAudioElement>(null)
+  const { player: audio, src, onPlay, onEnded, onError } = usePlayerUrl(url)
   const [isPlaying, setPlaying] = useState(false)
   const [at, setAt] = useState(0)
   const total = (file.durationMs ?? 0) / 1000
@@ -34,12 +35,19 @@ export function VoicePlayer({ file, url }: { file: FileOfMessage; url: string })
     <div className="lq-voice">
       {/* biome-ignore lint/a11y/useMediaCaption: what users record has no captions */}
       <audio
-        ref={audio}
-        src={url}
+        ref={audio as RefObject<HTMLAudioElement>}
+        src={src}
         preload="none"
-        onPlay={() => setPlaying(true)}
+        onPlay={() => {
+          setPlaying(true)
+          onPlay()
+        }}
         onPause={() => setPlaying(false)}
-        onEnded={() => setAt(0)}
+        onEnded={() => {
+          setAt(0)
+          onEnded()
+        }}
+        onError={onError}
         onTimeUpdate={({ currentTarget }) => setAt(currentTarget.currentTime)}
       />
       <button

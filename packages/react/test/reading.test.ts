@@ -164,6 +164,51 @@ suite('the network', () => {
   })
 })
 
+suite('a player', () => {
+  test('keeps its place when links are renewed, which is before they end', async () => {
+    const app = await companyOf(kit.server)
+    const ben = app.as('ben')
+    const sound = await readyFile(app, ben, wav(), { name: 'hi.wav', mimeType: 'audio/wav' })
+    const notes = await readyFile(app, ben, Buffer.from('Notes'), {
+      ...{ name: 'notes.txt', mimeType: 'text/plain' },
+    })
+    await ben.messages.send(withFiles('amira', [sound], { type: 'audio' }))
+    await ben.messages.send(withFiles('amira', [notes], { type: 'file' }))
+    await say(app, 'cleo', 'amira', 'Hello')
+    const amira = await kit.open(app, 'amira')
+    await amira.clock.install()
+    let asked = 0
+    // The links of each request differ, although the server may sign them within the same second.
+    await amira.route('**/v3/files/urls', async (route) => {
+      const response = await route.fetch()
+      const { data } = await response.json()
+      asked++
+      for (const { links } of data) links.file += `#${asked}`
+      await route.fulfill({ response, json: { data } })
+    })
+    const link = (nth: number) => amira.locator(`a.lq-file[href$="#${nth}"]`)
+    await openRoom(amira, /^Ben/)
+    await link(1).waitFor()
+    await openRoom(amira, /^Cleo/)
+    await message(amira, 'Hello').waitFor()
+    await amira.clock.fastForward(180_000)
+    await openRoom(amira, /^Ben/)
+    await link(1).waitFor()
+    const player = `document.querySelector('audio')`
+    await amira.evaluate(`{ ${player}.muted = true; ${player}.play() }`)
+    await until('it plays', () => amira.evaluate(`${player}.currentTime > 0`))
+    await amira.evaluate(`${player}.pause()`)
+    const at = await amira.evaluate(`${player}.currentTime`)
+    await amira.clock.fastForward(70_000)
+    await link(2).waitFor()
+    assert.equal(await amira.evaluate(`${player}.currentTime`), at)
+    assert.match(String(await amira.evaluate(`${player}.src`)), /#1$/)
+    await amira.evaluate(`${player}.play()`)
+    await until('it has ended', () => amira.evaluate(`${player}.src.endsWith('#2')`))
+    await amira.context().close()
+  })
+})
+
 /** A finger of the browser itself, whose touches also are pointer events and clicks. */
 async function fingerOn(page: Page) {
   const cdp = await page.context().newCDPSession(page)

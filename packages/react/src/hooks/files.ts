@@ -1,6 +1,6 @@
 'use client'
 import type { FileLinks as LinksOfFile, LoquatClient } from '@loquat/sdk/client'
-import { useEffect, useState } from 'react'
+import { type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { useClient } from '../chat.tsx'
 
 interface Known {
@@ -8,7 +8,7 @@ interface Known {
   until: number
 }
 
-/** URLs work for five minutes. */
+/** How long URLs are used. They work for five minutes, by the clock of the server. */
 const LINKS_MS = 4 * 60_000
 const MOST_AT_ONCE = 50
 
@@ -22,15 +22,16 @@ class FileLinks {
     this.#client = client
   }
 
-  of(id: string): Promise<LinksOfFile | undefined> {
-    const known = this.#known.get(id)
-    if (known && known.until > Date.now()) return known.links
+  of(id: string): Known {
+    const before = this.#known.get(id)
+    if (before && before.until > Date.now()) return before
     const links = new Promise<LinksOfFile | undefined>((resolve) => {
       if (this.#wanted.size === 0) setTimeout(() => void this.#ask())
       this.#wanted.set(id, resolve)
     })
-    this.#known.set(id, { links, until: Date.now() + LINKS_MS })
-    return links
+    const known = { links, until: Date.now() + LINKS_MS }
+    this.#known.set(id, known)
+    return known
   }
 
   async #ask(): Promise<void> {
@@ -60,13 +61,49 @@ export function useFileLinks(id: string | undefined): LinksOfFile | undefined {
     const files = all.get(client) ?? new FileLinks(client)
     all.set(client, files)
     let isCurrent = true
-    const read = () => void files.of(id).then((links) => isCurrent && setFound({ id, links }))
-    read()
-    const timer = setInterval(read, LINKS_MS)
+    let timer: ReturnType<typeof setTimeout>
+    const read = async () => {
+      const { links, until } = files.of(id)
+      const found = await links
+      if (!isCurrent) return
+      setFound({ id, links: found })
+      // Another component may have asked for them long ago.
+      timer = setTimeout(read, until - Date.now())
+    }
+    void read()
     return () => {
       isCurrent = false
-      clearInterval(timer)
+      clearTimeout(timer)
     }
   }, [client, id])
   return found?.id === id ? found?.links : undefined
+}
+
+/**
+ * What a player needs to play a link that is renewed from time to time. Another `src` would start it again, so the URL stays
+ * from the first play to the end. If it expires meanwhile, because the player was paused, the player goes on with the new one.
+ */
+export function usePlayerUrl(url: string) {
+  const player = useRef<HTMLMediaElement>(null)
+  const [used, setUsed] = useState<string>()
+  const stoppedAt = useRef<number>(undefined)
+  const src = used ?? url
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the player has another source
+  useEffect(() => {
+    const at = stoppedAt.current
+    stoppedAt.current = undefined
+    if (at === undefined || !player.current) return
+    player.current.currentTime = at
+    player.current.play().catch(() => undefined)
+  }, [src])
+  return {
+    player,
+    src,
+    onPlay: () => setUsed(src),
+    onEnded: () => setUsed(undefined),
+    onError: ({ currentTarget }: SyntheticEvent<HTMLMediaElement>) => {
+      if (used !== undefined && used !== url) stoppedAt.current = currentTarget.currentTime
+      setUsed(undefined)
+    },
+  }
 }

@@ -8,6 +8,8 @@ import type { Attachment } from './content.ts'
 
 /** URLs of files work for five minutes. */
 const LINKS_MS = 4 * 60_000
+/** How long to wait after a failure. */
+const AGAIN_MS = 10_000
 
 /** A file of a message: a picture, a player, or its name. */
 export function Attached({ attachment }: { attachment: Attachment }) {
@@ -29,7 +31,9 @@ function Stored({ attachment, fileId }: { attachment: Attachment; fileId: string
       return found?.links ?? null
     },
     staleTime: LINKS_MS,
-    refetchInterval: LINKS_MS,
+    // The links may have been read long before this component asked for them.
+    refetchInterval: ({ state: { dataUpdatedAt } }) =>
+      Math.max(AGAIN_MS, dataUpdatedAt + LINKS_MS - Date.now()),
   })
   const { file = '', small, large } = links.data ?? {}
   return <Shown attachment={attachment} url={file} picture={large ?? small ?? ''} player={file} />
@@ -52,15 +56,28 @@ function Shown(props: { attachment: Attachment; url: string; picture: string; pl
           onError={() => setFailed(true)}
         />
       )}
-      {/* biome-ignore lint/a11y/useMediaCaption: what users upload has no captions */}
-      {kind === 'audio' && player && <audio controls preload="none" src={player} title={name} />}
-      {/* biome-ignore lint/a11y/useMediaCaption: what users upload has no captions */}
-      {kind === 'video' && player && <video controls preload="none" src={player} title={name} />}
+      {(kind === 'audio' || kind === 'video') && player && (
+        <Player kind={kind} url={player} title={name} />
+      )}
       <p>
         <Icon name="file" />
         <SafeLink href={props.url}>{name}</SafeLink>
         {size !== undefined && <small className="soft">{sizeOf(size)}</small>}
       </p>
     </div>
+  )
+}
+
+/** Plays a sound or video. A renewed link would start it again, so its URL stays from the first play to the end. */
+function Player({ kind, url, title }: { kind: 'audio' | 'video'; url: string; title: string }) {
+  const [used, setUsed] = useState<string>()
+  const Element = kind
+  return (
+    <Element
+      {...{ controls: true, preload: 'none', title, src: used ?? url }}
+      onPlay={() => setUsed(used ?? url)}
+      onEnded={() => setUsed(undefined)}
+      onError={() => setUsed(undefined)}
+    />
   )
 }
