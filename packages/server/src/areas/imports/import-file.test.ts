@@ -61,6 +61,42 @@ const digest = (app: TestApp) =>
   )
 
 suite('importFile', () => {
+  test('refuses actions and calls that no list could show', async () => {
+    const app = await server.newApp()
+    const entity = { entity: { uid: 'u0', name: 'u0' }, entityType: 'user' }
+    const team = { guid: 'team', name: 'Team', type: 'public', owner: 'u0', createdAt: AT }
+    const group = { entity: { ...team, membersCount: 2 }, entityType: 'group' }
+    const entities = { by: entity, on: entity, for: group }
+    const bad = [
+      { entities: { by: {} } },
+      { entities: { by: null } },
+      { entities: { by: { ...entity, entity: null } } },
+      { entities: { by: { ...entity, entityType: 7 } } },
+      { entities: { by: { ...entity, entity: { uid: 7 } } } },
+      { entities: 'by' },
+      { entities: { by: entity }, text: 'x'.repeat(70_000) },
+    ]
+    const to = { sender: 'u0', receiver: 'u1', category: 'action', type: 'groupMember' }
+    const { counts, problems } = await bring(app, [
+      lines([
+        ...[user('u0'), user('u1')],
+        ...bad.map((data, n) => message(n, { ...to, data })),
+        // The message that was changed is missing.
+        message(90, { ...to, type: 'message', data: { entities: { by: entity } } }),
+        message(91, { ...to, category: 'call', type: 'audio', data: { entities: { by: {} } } }),
+        message(92, { ...to, category: 'agentic', data: { text: 'x'.repeat(70_000) } }),
+        message(93, { ...to, data: { action: 'kicked', entities } }),
+      ]),
+    ])
+    assert.equal(counts.message.imported, 1)
+    assert.deepEqual(
+      problems.map(({ code }) => code),
+      Array.from({ length: bad.length + 3 }, () => 'ERR_INVALID_MESSAGE_DATA'),
+    )
+    const listed = await app.as('u1').call('GET', '/v3/users/u0/messages')
+    assert.deepEqual([listed.status, listed.body.data.length], [200, 1])
+  })
+
   test('imports a compressed file once, however often it is repeated', async () => {
     const app = await server.newApp()
     const file = gzipSync(lines(HISTORY))

@@ -265,6 +265,14 @@ suite('importMessages', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
+  test('refuses what only the service writes', async () => {
+    const app = await newApp()
+    for (const category of ['action', 'call', 'agentic']) {
+      const data = await bring(app, 'messages', { m: message('m', { category, type: 'x' }) })
+      assert.equal(data.m.error.code, 'ERR_INVALID_MESSAGE_CATEGORY')
+    }
+  })
+
   test('imports the same muid once in ten requests at the same time', async () => {
     const app = await newApp()
     const answers = await Promise.all(

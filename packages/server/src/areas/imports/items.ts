@@ -10,6 +10,7 @@ import { badRequest, fail } from '../../platform/http/fail.ts'
 import { Id, Tags } from '../../platform/http/schemas.ts'
 import { validatorCompiler } from '../../platform/http/validation.ts'
 import { NewGroup } from '../groups/schema.ts'
+import { MESSAGE_BYTES } from '../messages/schema.ts'
 import { isObject, readContent } from '../messages/send.actions.ts'
 import { ReactionParams } from '../reactions/schema.ts'
 import { NewRole } from '../roles/schema.ts'
@@ -279,6 +280,8 @@ export function readMember(given: unknown, key?: string, now = thisSecond()): Im
 
 export function readMessage(given: unknown, key?: string, now = thisSecond()): ImportedMessage {
   const item = checkedMessage(checkMessage(given), now)
+  // Only exports of this service contain what it wrote itself.
+  if (isOurs(item.category)) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
   if (key !== undefined && key !== item.muid) {
     throw badRequest({ muid: ['muid must equal the name of the item'] })
   }
@@ -338,10 +341,36 @@ function checkedMessage<T extends FileMessage>(given: T, now: number): T {
   return item
 }
 
+/** Whether this service writes messages of a category: about actions and calls, and for agents. */
+const isOurs = (category: unknown) => isWritten(String(category)) || category === 'agentic'
+
+/** A message that the service wrote has records in it, so it can be larger than what users write. */
+function checkOurs(category: string, type: string, data: Record<string, unknown>): void {
+  if (Buffer.byteLength(JSON.stringify(data)) > MESSAGE_BYTES)
+    throw fail('ERR_INVALID_MESSAGE_DATA')
+  if (!isWritten(category)) return
+  const { entities = {} } = data
+  if (!isObject(entities) || !Object.values(entities).every(isPart)) {
+    throw fail('ERR_INVALID_MESSAGE_DATA')
+  }
+  // The message that was edited or deleted is shown with the action.
+  const { on } = entities as { on?: { entity: { id?: unknown } } }
+  if (category === 'action' && type === 'message' && !Number.isSafeInteger(Number(on?.entity.id))) {
+    throw fail('ERR_INVALID_MESSAGE_DATA')
+  }
+}
+
+/** What `entitiesOf` reads in lists. */
+function isPart(part: unknown): boolean {
+  if (!isObject(part) || !isObject(part.entity) || typeof part.entityType !== 'string') return false
+  const { uid = '', guid = '' } = part.entity
+  return typeof uid === 'string' && typeof guid === 'string'
+}
+
 /** Deleted messages have no content. That of actions and agents is what this service has written. */
 function contentOf(message: ImportedMessage | FileMessage): ReturnType<typeof readContent> {
   const { category = 'message', type = 'text', data } = message
-  const ours = isWritten(String(category)) || category === 'agentic'
+  const ours = isOurs(category)
   if (!('deletedAt' in message) && !ours) return readContent(message)
   const known = ours || ['message', 'custom', 'interactive'].includes(String(category))
   if (!known) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
@@ -349,6 +378,7 @@ function contentOf(message: ImportedMessage | FileMessage): ReturnType<typeof re
   const content = { category: String(category), type, mentions: null }
   if ('deletedAt' in message) return { ...content, data: {} }
   if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
+  checkOurs(content.category, type, data)
   return { ...content, data }
 }
 
