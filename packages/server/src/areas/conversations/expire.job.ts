@@ -42,9 +42,10 @@ export const expireMessagesJob = defineJob({
   async run({ appNo, signal, progress, context: { cell } }) {
     const { db } = cell
     const found = await findRetention.maybeOne(db, { appNo })
-    const days = Number(settingOf(found?.settings ?? {}, 'retention.messageDays'))
+    if (!found) return
+    const days = Number(settingOf(found.settings, 'retention.messageDays'))
     if (days <= 0) return
-    const before = firstIdOf(Math.floor(Date.now() / 1000) - days * DAY)
+    const before = firstIdOf(Math.floor(found.now.getTime() / 1000) - days * DAY)
     for (let expired = 0; ; ) {
       const old = await listOldConversations.many(db, { appNo, before, limit: BATCH })
       if (old.length === 0) return

@@ -7,9 +7,10 @@ export const listAppsWithRetention = query<Record<string, never>, { app_no: numb
    where a.settings ? 'retention.messageDays'`,
 )
 
-export const findRetention = query<{ appNo: number }, { settings: Settings }>(
+/** With the database's time, from which the ids of messages come, too. */
+export const findRetention = query<{ appNo: number }, { settings: Settings; now: Date }>(
   'conversations.findRetention',
-  'select settings from apps where app_no = :appNo',
+  'select settings, now() as now from apps where app_no = :appNo',
 )
 
 /** The conversations of the app's oldest messages: the first :limit entries of the primary key. */

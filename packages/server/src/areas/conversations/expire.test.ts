@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { runQueued } from '../../../test/job-runner.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
@@ -8,7 +9,7 @@ import { enqueue } from '../../platform/jobs/queue.ts'
 import { serve } from '../../serve.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
-import { startExpiryJob } from './expire.job.ts'
+import { expireMessagesJob, startExpiryJob } from './expire.job.ts'
 import { expireMessages, listOldConversations } from './expire.queries.ts'
 
 const server = useServer()
@@ -60,6 +61,21 @@ suite('retention', () => {
     }
     assert.deepEqual(await texts(), ['new'])
     assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test("goes by the database's clock, not by the worker's", async (t) => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    await app.as('amira').sendText('ben', 'New')
+    await storeSettings(server.deps, app, { 'retention.messageDays': 7 })
+    await app.cell.db.tx((tx) => enqueue(tx, app.no, expireMessagesJob, {}))
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 30 * 86_400_000 })
+    try {
+      await runQueued(server.deps, app.cell, 'retention.expire')
+    } finally {
+      t.mock.timers.reset()
+    }
+    assert.equal((await app.as('ben').messages.listUser('amira')).data.length, 1)
   })
 
   test('keeps unread counts exact, beside sends, marks and deletions', async () => {
