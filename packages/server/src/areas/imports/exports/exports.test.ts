@@ -161,6 +161,27 @@ suite('createExport', () => {
     assert.equal(kindsOf(later.items).message, undefined)
   })
 
+  test('leaves out users and groups that are deleted and not swept yet', async () => {
+    const app = await fullApp()
+    const mark = (table: string, column: string, id: string) =>
+      rows(
+        app.cell.db,
+        `update ${table} set removed_at = now() where app_no = $1 and ${column} = $2`,
+        [app.no, id],
+      )
+    await mark('users', 'uid', 'amira')
+    const without = (await exported(app)).items
+    const names = ['uid', 'sender', 'receiver', 'owner', 'friendUid', 'blockedUid']
+    assert.deepEqual(
+      without.filter((item) => names.some((name) => item[name] === 'amira')),
+      [],
+    )
+    assert.ok(without.some(({ kind, sender }) => kind === 'message' && sender === 'ben'))
+    await mark('groups', 'guid', 'ward')
+    const { message, reaction, member } = kindsOf((await exported(app)).items)
+    assert.deepEqual([message, reaction, member], [undefined, undefined, undefined])
+  })
+
   test('refuses what is not there', async () => {
     const [app, other] = [await fullApp(), await server.newApp()]
     const { exports } = app.client

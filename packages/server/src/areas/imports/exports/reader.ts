@@ -87,6 +87,23 @@ const and = (...conditions: (Sql | undefined)[]) =>
     ' and ',
   )
 
+/**
+ * Users and groups that were removed are not swept yet: nothing of them is exported. Each list is read once per statement,
+ * as in core/visibility.ts.
+ */
+const removedUsers = (appNo: number) =>
+  sql`array(select uid from users where app_no = ${appNo} and removed_at is not null)`
+const isThere = (appNo: number, uid: Sql) => sql`${uid} <> all (${removedUsers(appNo)})`
+
+/** The message `m` and its conversation `h` are there. */
+const partiesAreThere = (appNo: number) =>
+  and(
+    sql`not (case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end)
+      && ${removedUsers(appNo)}`,
+    sql`not (h.kind = 'group' and h.one = any (array(
+      select guid from groups where app_no = ${appNo} and removed_at is not null)))`,
+  )
+
 interface RoleRow {
   role: string
   name: string
@@ -189,7 +206,8 @@ const readGroups: Reader = async (db, { appNo, uid, conversation, until }, [afte
   const rows = await runSql<GroupRow>(
     db,
     'exports.groups',
-    sql`select guid, name, type, password_hash, icon, description, owner, metadata, tags, created_at, updated_at,
+    sql`select guid, name, type, password_hash, icon, description, metadata, tags, created_at, updated_at,
+          case when ${isThere(appNo, sql`owner`)} then owner else ${SYSTEM_UID} end as owner,
           (select i.joined_at from inbox i where i.app_no = g.app_no and i.uid = g.owner and i.kind = 'group'
              and i.with_id = g.guid) as owner_joined_at
         from groups g where ${and(
@@ -252,6 +270,7 @@ const readMembers: Reader = async (db, scope, [uid = '', guid = '']) => {
           sql`(i.uid, i.with_id) > (${uid}, ${guid})`,
           sql`g.owner <> i.uid`,
           sql`g.removed_at is null`,
+          isThere(appNo, sql`i.uid`),
           sql`i.joined_at <= ${until}`,
           scope.uid === null ? undefined : sql`i.uid = ${scope.uid}`,
           conversation ? sql`i.with_id = ${conversation.one}` : undefined,
@@ -274,6 +293,7 @@ const readBans: Reader = async (db, scope, [guid = '', uid = '']) => {
           // A sanction with an end isn't a ban by the group.
           sql`b.until is null`,
           sql`g.removed_at is null`,
+          isThere(appNo, sql`b.uid`),
           sql`b.banned_at <= ${until}`,
           scope.uid === null ? undefined : sql`b.uid = ${scope.uid}`,
           conversation ? sql`b.guid = ${conversation.one}` : undefined,
@@ -323,6 +343,7 @@ const readMessages: Reader = async (db, scope, [after = scope.fromId - 1]) => {
           sql`m.id < ${beforeId}`,
           sql`m.id > h.purged_id`,
           sql`(h.kind = 'group' or m.sender in (h.one, h.other))`,
+          partiesAreThere(appNo),
           uid === null ? undefined : sql`m.sender = ${uid}`,
           conversation ? sql`m.conversation = ${conversation.no}` : undefined,
         )} order by m.id limit ${AT_ONCE}`,
@@ -370,6 +391,8 @@ const readReactions: Reader = async (db, scope, [uid = '', message = 0, reaction
           sql`r.id < ${beforeId}`,
           sql`m.deleted_at is null`,
           sql`m.id > h.purged_id`,
+          isThere(appNo, sql`r.uid`),
+          partiesAreThere(appNo),
           scope.uid === null ? undefined : sql`r.uid = ${scope.uid}`,
           conversation ? sql`m.conversation = ${conversation.no}` : undefined,
         )} order by r.uid, r.message_id, r.reaction limit ${AT_ONCE}`,
