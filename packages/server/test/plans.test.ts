@@ -16,6 +16,7 @@ import {
   streamsOfConversations,
 } from '../src/areas/history/streams.ts'
 import { walk } from '../src/areas/history/walk.ts'
+import { readAfter, START } from '../src/areas/imports/exports/reader.ts'
 import * as pins from '../src/areas/pins/queries.ts'
 import * as reactions from '../src/areas/reactions/queries.ts'
 import * as saves from '../src/areas/saves/queries.ts'
@@ -162,6 +163,7 @@ const capturedStreams = (streams: Streams, query: MessageFilters, reader = '') =
 const literal = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return `'{${value.join(',')}}'`
+  if (value instanceof Date) return `'${value.toISOString()}'`
   return typeof value === 'string' ? `'${value}'` : String(value)
 }
 
@@ -302,4 +304,32 @@ suite('plans for any values', () => {
       assert.ok(touched <= most, `${touched} rows were touched`)
     })
   }
+
+  test('an export of one group reads nothing of others', async () => {
+    const { rows } = await client.query(
+      `select no from conversations where app_no = ${app.no} and kind = 'group' and one = '${group.id}'`,
+    )
+    const statements: Statement[] = []
+    const recorder = {
+      query: async (statement: Statement) => {
+        statements.push(statement)
+        return { rows: [] }
+      },
+    }
+    const scope = {
+      ...{ appNo: app.no, uid: null, fromId: 0, beforeId: Number.MAX_SAFE_INTEGER },
+      conversation: { no: Number(rows[0].no), kind: 'group' as const, one: group.id, other: '' },
+      until: new Date(),
+    }
+    await readAfter(recorder as unknown as Executor, scope, START)
+    assert.equal(statements.length, 6)
+    // They are planned for their values.
+    await client.query('set plan_cache_mode = force_custom_plan')
+    for (const statement of statements) {
+      const touched = nodesOf(await planOf(statement)).filter((node) => node['Relation Name'])
+      const read = touched.reduce((sum, node) => sum + rowsOf(node), 0)
+      assert.ok(read <= MOST_ROWS, `${statement.label} reads ${read} rows`)
+    }
+    await client.query('set plan_cache_mode = force_generic_plan')
+  })
 })

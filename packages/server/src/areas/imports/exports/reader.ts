@@ -160,7 +160,7 @@ const readUsers: Reader = async (db, { appNo, uid, conversation, until }, [after
           sql`removed_at is null`,
           sql`created_at <= ${until}`,
           uid === null ? undefined : sql`uid = ${uid}`,
-          conversation ? partOf(conversation) : undefined,
+          conversation ? partOf(appNo, conversation, after) : undefined,
         )} order by uid limit ${AT_ONCE}`,
   )
   return rows.map((row) => ({
@@ -176,15 +176,32 @@ const readUsers: Reader = async (db, { appNo, uid, conversation, until }, [after
   }))
 }
 
-/** The users of a conversation, and those who left and wrote something. */
-const partOf = ({ no, kind, one, other }: NonNullable<Scope['conversation']>) =>
+/**
+ * The users of a conversation, and those who left and wrote something. Senders are found one after the other in the index,
+ * so that neither all users of the app nor all messages of the group are read.
+ */
+const partOf = (
+  appNo: number,
+  { no, kind, one, other }: NonNullable<Scope['conversation']>,
+  after: string | number,
+) =>
   kind === 'user'
     ? sql`uid in (${one}, ${other})`
-    : sql`(exists (select from inbox i where i.app_no = u.app_no and i.uid = u.uid and i.kind = 'group'
-          and i.with_id = ${one} and i.scope is not null)
-        or exists (select from bans b where b.app_no = u.app_no and b.guid = ${one} and b.uid = u.uid)
-        or exists (select from messages m where m.app_no = u.app_no and m.conversation = ${no}
-          and m.sender = u.uid))`
+    : sql`uid = any (array(
+        select i.uid from inbox i
+        where i.app_no = ${appNo} and i.conversation = ${no} and i.uid > ${after} and i.scope is not null
+        union
+        select b.uid from bans b where b.app_no = ${appNo} and b.guid = ${one} and b.uid > ${after}
+        union
+        (with recursive senders as (
+           (${nextSender(appNo, no, sql`${after}`)})
+           union all
+           select (${nextSender(appNo, no, sql`s.sender`)}) from senders s where s.sender is not null
+         ) select sender from senders where sender is not null)))`
+
+const nextSender = (appNo: number, no: number, after: Sql) =>
+  sql`select m.sender from messages m where m.app_no = ${appNo} and m.conversation = ${no} and m.sender > ${after}
+    order by m.sender limit 1`
 
 interface GroupRow {
   guid: string
@@ -267,14 +284,16 @@ const readMembers: Reader = async (db, scope, [uid = '', guid = '']) => {
           sql`i.app_no = ${appNo}`,
           sql`i.kind = 'group'`,
           sql`i.scope is not null`,
-          sql`(i.uid, i.with_id) > (${uid}, ${guid})`,
+          // A group's members are found by its conversation, which has an index.
+          conversation
+            ? sql`i.conversation = ${conversation.no} and i.uid > ${uid}`
+            : sql`(i.uid, i.with_id) > (${uid}, ${guid})`,
           sql`g.owner <> i.uid`,
           sql`g.removed_at is null`,
           isThere(appNo, sql`i.uid`),
           sql`i.joined_at <= ${until}`,
           scope.uid === null ? undefined : sql`i.uid = ${scope.uid}`,
-          conversation ? sql`i.with_id = ${conversation.one}` : undefined,
-        )} order by i.uid, i.with_id limit ${AT_ONCE}`,
+        )} order by ${conversation ? sql`i.uid` : sql`i.uid, i.with_id`} limit ${AT_ONCE}`,
   )
   return rows.map((row) => ({ key: [row.uid, row.guid], line: memberOf(row) }))
 }
@@ -375,8 +394,12 @@ interface ReactionRow {
   reacted_at: Date
 }
 
-const readReactions: Reader = async (db, scope, [uid = '', message = 0, reaction = '']) => {
-  const { appNo, conversation, fromId, beforeId } = scope
+const readReactions: Reader = (db, scope, after) =>
+  scope.conversation ? readReactionsTo(db, scope, after) : readReactionsOf(db, scope, after)
+
+/** The reactions of all users, or of one. */
+const readReactionsOf: Reader = async (db, scope, [uid = '', message = 0, reaction = '']) => {
+  const { appNo, fromId, beforeId } = scope
   const rows = await runSql<ReactionRow>(
     db,
     'exports.reactions',
@@ -388,23 +411,52 @@ const readReactions: Reader = async (db, scope, [uid = '', message = 0, reaction
           sql`(r.uid, r.message_id, r.reaction) > (${uid}, ${message}::bigint, ${reaction})`,
           sql`r.message_id >= ${fromId}`,
           sql`r.message_id < ${beforeId}`,
-          sql`r.id < ${beforeId}`,
-          sql`m.deleted_at is null`,
-          sql`m.id > h.purged_id`,
-          isThere(appNo, sql`r.uid`),
-          partiesAreThere(appNo),
+          ...reactionIsThere(appNo, beforeId),
           scope.uid === null ? undefined : sql`r.uid = ${scope.uid}`,
-          conversation ? sql`m.conversation = ${conversation.no}` : undefined,
         )} order by r.uid, r.message_id, r.reaction limit ${AT_ONCE}`,
   )
   return rows.map((row) => ({
     key: [row.uid, row.message_id, row.reaction],
-    line: {
-      ...{ kind: 'reaction', id: String(row.id), messageId: String(row.message_id) },
-      ...{ uid: row.uid, reaction: row.reaction, reactedAt: seconds(row.reacted_at) },
-    },
+    line: reactionOf(row),
   }))
 }
+
+/** The reactions to the messages of a conversation, by those of its messages that have some. */
+const readReactionsTo: Reader = async (db, scope, [message = 0, id = 0]) => {
+  const { appNo, conversation, fromId, beforeId } = scope
+  // Compared and sorted as a pair: no other index than messages_reacted has both in this order.
+  const no = conversation?.no ?? 0
+  const rows = await runSql<ReactionRow>(
+    db,
+    'exports.reactionsTo',
+    sql`select r.id, r.uid, r.message_id, r.reaction, r.reacted_at
+        from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+          cross join lateral (
+            select * from reactions where app_no = m.app_no and message_id = m.id offset 0) r
+        where ${and(
+          sql`m.app_no = ${appNo}`,
+          sql`m.reacted`,
+          sql`(m.conversation, m.id) >= (${no}, ${Math.max(fromId, Number(message))})`,
+          sql`(m.conversation, m.id) < (${no}, ${beforeId})`,
+          sql`(r.message_id, r.id) > (${message}::bigint, ${id}::bigint)`,
+          ...reactionIsThere(appNo, beforeId),
+        )} order by m.conversation, m.id, r.id limit ${AT_ONCE}`,
+  )
+  return rows.map((row) => ({ key: [row.message_id, row.id], line: reactionOf(row) }))
+}
+
+const reactionIsThere = (appNo: number, beforeId: number) => [
+  sql`r.id < ${beforeId}`,
+  sql`m.deleted_at is null`,
+  sql`m.id > h.purged_id`,
+  isThere(appNo, sql`r.uid`),
+  partiesAreThere(appNo),
+]
+
+const reactionOf = ({ id, message_id, uid, reaction, reacted_at }: ReactionRow): Line => ({
+  ...{ kind: 'reaction', id: String(id), messageId: String(message_id) },
+  ...{ uid, reaction, reactedAt: seconds(reacted_at) },
+})
 
 interface PairRow {
   uid: string
