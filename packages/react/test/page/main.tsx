@@ -64,7 +64,7 @@ function Page() {
           />
         )}
         {target && details && isDetailed && (
-          <Details target={target} onClose={() => setDetailed(false)} />
+          <Details key={target.id} target={target} onClose={() => setDetailed(false)} />
         )}
         {target && thread && (
           <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
