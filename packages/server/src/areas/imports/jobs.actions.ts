@@ -112,7 +112,11 @@ async function begin(
   { dryRun, delaySeconds, resumes }: Start,
 ): Promise<void> {
   const appNo = app.no
-  const options = { priority: PRIORITY, delaySeconds }
+  // One at a time, so that they don't occupy all slots. A delayed one must not make the others wait for its time.
+  const options = {
+    ...{ priority: PRIORITY, delaySeconds },
+    ...(delaySeconds === 0 && { serialKey: 'imports' }),
+  }
   const jobId = await enqueue(tx, appNo, importJob, { importId: id }, options)
   await startImportRow.run(tx, { appNo, id, dryRun, jobId, resumes })
 }

@@ -193,6 +193,33 @@ suite('startImport', () => {
     assert.equal(await stored(app), 2)
   })
 
+  test('waits for earlier ones of the app, but not for a delayed one', async () => {
+    const app = await server.newApp()
+    const { imports } = app.client
+    const ids: string[] = []
+    for (const { uid } of PEOPLE.slice(0, 3)) {
+      ids.push(await newImport(app, [{ lines: text([user(uid)]) }]))
+    }
+    const [delayed = '', first = '', second = ''] = ids
+    await imports.start(delayed, { delaySeconds: 3_600 })
+    await imports.start(first, {})
+    await imports.start(second, {})
+    const jobs = await rows<{ state: string }>(
+      app.cell.db,
+      'select state from jobs where app_no = $1 order by id',
+      [app.no],
+    )
+    assert.deepEqual(
+      jobs.map(({ state }) => state),
+      ['waiting', 'ready', 'blocked'],
+    )
+    await imports.pause(first)
+    await imports.resume(first)
+    await imports.cancel(delayed)
+    await runQueued(server.deps, app.cell, 'imports.run')
+    for (const id of [first, second]) assert.equal(await stateOf(app, id), 'done')
+  })
+
   suite('if its worker is killed', () => {
     after(killRunning)
 

@@ -26,8 +26,8 @@ import {
 } from './queries.ts'
 import type { Export, NewExport } from './schema.ts'
 
-/** After all other jobs of the app. */
-const PRIORITY = -10
+/** After all other jobs of the app, and one at a time, so that they don't occupy all slots. */
+const OPTIONS = { priority: -10, serialKey: 'exports' }
 /** The most exports of an app. */
 export const EXPORTS = 20
 
@@ -48,7 +48,7 @@ export function createExport(deps: Deps, actor: Actor, given: NewExport): Promis
     }
     const conversation =
       conversationId === undefined ? null : await conversationOf(tx, appNo, conversationId)
-    const id = await enqueue(tx, appNo, exportJob, {}, { priority: PRIORITY })
+    const id = await enqueue(tx, appNo, exportJob, {}, OPTIONS)
     await insertExport.run(tx, { appNo, id, uid, conversation, from: from ?? null, to })
     return readExport(tx, actor, String(id))
   })

@@ -195,6 +195,31 @@ suite('createExport', () => {
     await refused(exports.getPart(record.id, '99'), 'ERR_EXPORT_PART_NOT_FOUND')
   })
 
+  test('waits for earlier ones of the app', async () => {
+    const app = await server.newApp()
+    const { exports } = app.client
+    const [first, second, third] = [
+      await exports.create({}),
+      await exports.create({}),
+      await exports.create({}),
+    ]
+    const jobs = async () =>
+      (
+        await rows<{ state: string }>(
+          app.cell.db,
+          'select state from jobs where app_no = $1 and ended_at is null order by id',
+          [app.no],
+        )
+      ).map(({ state }) => state)
+    assert.deepEqual(await jobs(), ['ready', 'blocked', 'blocked'])
+    assert.equal((await exports.get(third.id)).state, 'waiting')
+    await exports.cancel(second.id)
+    await exports.cancel(first.id)
+    assert.deepEqual(await jobs(), ['ready'])
+    await runQueued(server.deps, app.cell, 'exports.run')
+    assert.equal((await exports.get(third.id)).state, 'done')
+  })
+
   suite('if its worker is killed', () => {
     after(killRunning)
 
