@@ -282,6 +282,33 @@ suite('jobs', () => {
       assert.deepEqual([order, most], [[2, 4, 0, 1, 3], 1])
     })
 
+    test('keep a quarter of the slots for jobs that are not below priority 0', async () => {
+      const apps = [await server.newApp(), await server.newApp(), await server.newApp()] as const
+      const [one, two, urgent] = apps
+      const release = Promise.withResolvers<void>()
+      const ran: number[] = []
+      const job = numberJob('test.slow', async (n) => {
+        ran.push(n)
+        if (n < 0) await release.promise
+      })
+      const low = { priority: -1 }
+      for (const { no } of [one, two]) {
+        for (let n = 0; n < 8; n++) await add(cell, no, job, { n: -1 }, low)
+      }
+      const runner = startRunner(server.deps, cell, [job], { slots: 8, perApp: 4 })
+      await until('all but two slots are occupied', () => ran.length === 6)
+      for (let n = 1; n <= 3; n++) {
+        await add(cell, urgent.no, job, { n })
+        await until('it ran', () => isEmpty(urgent.no))
+      }
+      assert.deepEqual(ran, [-1, -1, -1, -1, -1, -1, 1, 2, 3])
+      release.resolve()
+      for (const { no } of apps) await until('all ran', () => isEmpty(no))
+      await runner.stop()
+      await add(cell, one.no, job, { n: 4 }, low)
+      await runUntil([job], () => isEmpty(one.no), { slots: 1 })
+    })
+
     test('pass over apps that are archived or not in this cell', async () => {
       const app = await server.newApp()
       const ran: number[] = []

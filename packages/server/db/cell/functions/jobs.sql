@@ -180,7 +180,8 @@ end $$;
  * Claims at most p_free ready jobs, in turns: it walks from app to app, starting after the one where the
  * last walk ended, and takes as many of each app as are left over when they are divided evenly. An app
  * has at most p_per_app running jobs; claims take turns, so this holds for all workers together. A walk
- * looks at p_free apps, however many have ready jobs.
+ * looks at p_free apps, however many have ready jobs. A quarter of the worker's slots is kept for jobs with
+ * priority 0 or higher: those below, such as exports and runs of agents, take long.
  */
 create or replace function claim_jobs(
   p_worker uuid, p_free int, p_per_app int, p_after int, out v_claimed json, out v_last int
@@ -195,9 +196,12 @@ declare
   v_app int := p_after;
   v_apps int[] := '{}';
   v_wrapped boolean := false;
+  v_low int;
 begin
   v_last := p_after;
   perform pg_advisory_xact_lock(hashtextextended('claim_jobs', 0));
+  select greatest((count(*) + p_free) * 3 / 4, 1) - count(*) filter (where priority < 0) into v_low
+  from jobs where state = 'running' and worker_id = p_worker;
   loop
     select app_no into v_app from jobs where state = 'ready' and app_no > v_app order by app_no limit 1;
     if not found then
@@ -212,7 +216,9 @@ begin
       update jobs set state = 'waiting', run_at = job_clock() + interval '1 minute'
       where ctid = any (array(select ctid from jobs where app_no = v_app and state = 'ready'
         limit 1000 for update skip locked));
-    elsif (select count(*) from jobs where app_no = v_app and state = 'running') < p_per_app then
+    elsif (select count(*) from jobs where app_no = v_app and state = 'running') < p_per_app
+      and (v_low > 0 or exists (
+        select from jobs where app_no = v_app and state = 'ready' and priority >= 0)) then
       v_apps := v_apps || v_app;
       v_last := v_app;
       exit when cardinality(v_apps) >= p_free;
@@ -220,15 +226,20 @@ begin
   end loop;
   if v_apps = '{}' then return; end if;
 
-  with picked as (
-    select a.app_no, r.id from unnest(v_apps) a (app_no) cross join lateral (
-      select id from jobs where app_no = a.app_no and state = 'ready'
+  with found as (
+    select a.app_no, r.id, r.priority from unnest(v_apps) a (app_no) cross join lateral (
+      select id, priority from jobs where app_no = a.app_no and state = 'ready'
       order by priority desc, run_at, id
       limit least(
         ceil(p_free::float8 / cardinality(v_apps)),
         p_per_app - (select count(*) from jobs where app_no = a.app_no and state = 'running'))
       for no key update skip locked
-    ) r limit p_free
+    ) r
+  ), picked as (
+    select app_no, id from (
+      select app_no, id, priority, row_number() over (partition by priority < 0) as nth from found
+    ) numbered
+    where priority >= 0 or nth <= v_low limit p_free
   ), claimed as (
     update jobs j set state = 'running', worker_id = p_worker, epoch = epoch + 1, tries = tries + 1
     from picked where j.app_no = picked.app_no and j.id = picked.id
