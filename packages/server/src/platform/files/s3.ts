@@ -90,6 +90,14 @@ export class S3Driver implements FileDriver {
 
   async list(prefix: string): Promise<Map<string, number>> {
     const sizes = new Map<string, number>()
+    for await (const page of this.#pages(prefix)) {
+      for (const { Key, Size } of page) if (Key) sizes.set(Key, Size ?? 0)
+    }
+    return sizes
+  }
+
+  /** At most 1,000 objects each. The next page begins after the last key of this one, even if that is deleted. */
+  async *#pages(prefix: string) {
     for (let token: string | undefined, more = true; more; ) {
       const page = await this.#client.send(
         new ListObjectsV2Command({
@@ -97,11 +105,10 @@ export class S3Driver implements FileDriver {
           ContinuationToken: token,
         }),
       )
-      for (const { Key, Size } of page.Contents ?? []) if (Key) sizes.set(Key, Size ?? 0)
+      yield page.Contents ?? []
       token = page.NextContinuationToken
       more = token !== undefined
     }
-    return sizes
   }
 
   async fetch(keys: string[], path: string, signal?: AbortSignal): Promise<void> {
@@ -120,9 +127,10 @@ export class S3Driver implements FileDriver {
   }
 
   async removeAll(prefix: string): Promise<void> {
-    const keys = [...(await this.list(prefix)).keys()]
-    for (let n = 0; n < keys.length; n += 1_000) {
-      const Objects = keys.slice(n, n + 1_000).map((Key) => ({ Key }))
+    // An app can have more objects than fit into memory.
+    for await (const page of this.#pages(prefix)) {
+      const Objects = page.map(({ Key }) => ({ Key }))
+      if (Objects.length === 0) continue
       const { Errors = [] } = await this.#client.send(
         new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
       )
