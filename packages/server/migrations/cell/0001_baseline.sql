@@ -1130,6 +1130,8 @@ create table muids (
   message_id bigint,
   primary key (app_no, sender, muid, target)
 );
+-- For the erasure of a receiver.
+create index muids_target on muids (app_no, target) where target <> '';
 
 -- The inbox row: one user's state in one conversation. In a group it is the membership too, and stays
 -- when the user leaves (scope is null then).

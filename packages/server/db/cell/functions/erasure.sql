@@ -97,6 +97,27 @@ begin
   return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
 end $$;
 
+/*
+ * Forgets the muids of the next p_limit messages of a user after p_after that were imported: the app chose them, but they can
+ * say something about the user. Returns the last id that was looked at; null if that was all.
+ */
+create or replace function erase_imported_muids(p_app_no int, p_uid text, p_after bigint, p_limit int) returns bigint
+language plpgsql as $$
+declare
+  v_last bigint;
+  v_seen int;
+begin
+  with looked as materialized (
+    select id, muid from messages
+    where app_no = p_app_no and sender = p_uid and id > p_after order by id limit p_limit
+  ), gone as (
+    delete from muids u using looked m
+    where u.app_no = p_app_no and u.sender = '' and u.muid = 'muid:' || m.muid and u.target = '' and u.message_id = m.id
+  )
+  select max(id), count(*) into v_last, v_seen from looked;
+  return case when v_seen = p_limit then v_last end;
+end $$;
+
 /* The segments of the search index with texts that name a user or that the user wrote. */
 create or replace function segments_of_user(p_app_no int, p_uid text) returns setof bigint
 language sql stable as $$
@@ -206,7 +227,7 @@ begin
     get diagnostics v_part = row_count;
     v_most := greatest(v_most, v_part);
     delete from muids where ctid = any (array(
-      select ctid from muids where app_no = p_app_no and target = p_uid limit p_limit));
+      select ctid from muids where app_no = p_app_no and target = 'user:' || p_uid and target <> '' limit p_limit));
     get diagnostics v_part = row_count;
     v_most := greatest(v_most, v_part);
     update groups set updated_by = p_as where app_no = p_app_no and guid = any (array(

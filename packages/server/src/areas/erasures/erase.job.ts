@@ -24,6 +24,7 @@ import {
   eraseEvents,
   eraseFiles,
   eraseFromMessages,
+  eraseImportedMuids,
   eraseProfile,
   eraseRows,
   eraseUsage,
@@ -131,6 +132,15 @@ const STAGES: readonly Stage[] = [
   walkMessages('mentions'),
   walkMessages('actions'),
   { mode: 'remove', ...walkMessages('changed') },
+  {
+    mode: 'remove',
+    // While the user's messages say which ones they are.
+    async work(tx, { appNo, uid, place }) {
+      const after = Number(place.after)
+      const { last } = await eraseImportedMuids.one(tx, { appNo, uid, after, limit: BATCH })
+      return last === null ? {} : { after: last }
+    },
+  },
   {
     mode: 'remove',
     async work(tx, { deps, actor, appNo, uid }) {

@@ -117,6 +117,13 @@ async function plant(app: TestApp, uid: string, markers: Markers): Promise<void>
   await ben.call('POST', `/v3/messages/${direct.id}/flagged`, {
     body: { reasonId: 'spam', remark: at('remark about a message') },
   })
+  const imported = { sender: uid, receiver: 'team', receiverType: 'group', sentAt: 1_650_000_000 }
+  const old = at('muid of an imported message')
+  const data = { text: at('text of an imported message') }
+  const brought = await app.call('POST', '/v3/data_import/messages', {
+    body: { messages: { [old]: { ...imported, muid: old, data } } },
+  })
+  assert.equal(brought.body.data[old].success, true)
   await sendJudged(server, app, [uid, 'team'], DISAPPROVED, {
     ...{ receiverType: 'group', data: { text: at('text of a held message') } },
   })

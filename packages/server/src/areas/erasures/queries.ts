@@ -114,6 +114,11 @@ export const eraseFromMessages = query<Batch & { which: string }, { last: number
   'select erase_from_messages(:appNo, :uid, :as, :which, :after, :limit) as last',
 )
 
+export const eraseImportedMuids = query<Omit<Batch, 'as'>, { last: number | null }>(
+  'erasures.eraseImportedMuids',
+  'select erase_imported_muids(:appNo, :uid, :after, :limit) as last',
+)
+
 export const listSegmentsOf = query<{ appNo: number; uid: string }, { upto: number }>(
   'erasures.listSegmentsOf',
   'select upto from segments_of_user(:appNo, :uid) s (upto)',
