@@ -377,14 +377,9 @@ begin
   return case when v_seen = p_limit then v_last end;
 end $$;
 
-/*
- * Deletes what webhooks still wait to send of erased events. Nobody knows what servers answered about a user, so at most
- * p_limit stored answers of the app go too. Returns how many; less than p_limit means that none is left.
- */
-create or replace function erase_deliveries(p_app_no int, p_uid text, p_limit int) returns int
+/* Deletes what webhooks still wait to send of erased events. */
+create or replace function erase_backlog(p_app_no int, p_uid text) returns void
 language plpgsql as $$
-declare
-  v_done int;
 begin
   delete from webhook_backlog b
   where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
@@ -398,8 +393,25 @@ begin
   where d.app_no = p_app_no and d.upto = d.position and exists (
     select from event_positions p
     where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
-  update webhook_deliveries set answer = null where app_no = p_app_no and answer is not null and id = any (array(
-    select id from webhook_deliveries where app_no = p_app_no and answer is not null limit p_limit));
-  get diagnostics v_done = row_count;
-  return v_done;
+end $$;
+
+/*
+ * Nobody knows what servers answered about a user, so the stored answers of the app go: those of the next p_limit deliveries after
+ * a webhook and an id. Returns the last one that was looked at; no row if that was all.
+ */
+create or replace function erase_deliveries(
+  p_app_no int, p_after_webhook bigint, p_after_id bigint, p_limit int
+) returns table (webhook_no bigint, id bigint)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query with looked as materialized (
+    select d.webhook_no, d.id, d.day, d.answer is not null as answered from webhook_deliveries d
+    where d.app_no = p_app_no and (d.webhook_no, d.id) > (p_after_webhook, p_after_id)
+    order by d.webhook_no, d.id limit p_limit
+  ), cleared as (
+    update webhook_deliveries d set answer = null from looked l
+    where l.answered and d.app_no = p_app_no and d.webhook_no = l.webhook_no and d.id = l.id and d.day = l.day
+  )
+  select l.webhook_no, l.id from looked l order by l.webhook_no, l.id offset p_limit - 1;
 end $$;

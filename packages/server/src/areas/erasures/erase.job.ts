@@ -20,6 +20,7 @@ import {
   countTouched,
   eraseAddresses,
   eraseAudit,
+  eraseBacklog,
   eraseDeliveries,
   eraseEvents,
   eraseFiles,
@@ -174,9 +175,16 @@ const STAGES: readonly Stage[] = [
   { before: rebuildSearch },
   walkLog,
   {
-    async work(tx, { appNo, uid, place }) {
-      const { cleared } = await eraseDeliveries.one(tx, { appNo, uid, limit: BATCH })
-      return cleared < BATCH ? {} : { after: Number(place.after) + 1 }
+    async work(tx, { appNo, uid }) {
+      await eraseBacklog.run(tx, { appNo, uid })
+      return {}
+    },
+  },
+  {
+    async work(tx, { appNo, place }) {
+      const [webhook = 0, id = 0] = String(place.after).split(' ').map(Number)
+      const last = await eraseDeliveries.maybeOne(tx, { appNo, webhook, id, limit: BATCH })
+      return last ? { after: `${last.webhook_no} ${last.id}` } : {}
     },
   },
   {
@@ -200,19 +208,26 @@ const STAGES: readonly Stage[] = [
 
 /** Stored answers are sealed, so they are opened to see whether they name the user. A retry of such a request runs again. */
 async function eraseAnswers(tx: Tx, { deps, appNo, uid, place }: Work): Promise<Reached> {
-  const after = String(place.after || '')
-  const rows = await listAnswers.many(tx, { appNo, after, limit: BATCH })
+  // Only the key, which comes last, can contain a space.
+  const [, credential = '', owner = '', key = ''] =
+    /^(\S*) (\S*) (.*)$/s.exec(String(place.after)) ?? []
+  const after = { credential, uid: owner, key }
+  const rows = await listAnswers.many(tx, { appNo, ...after, limit: BATCH })
   const named = new RegExp(`(?<![a-z0-9_-])${uid}(?![a-z0-9_-])`, 'i')
-  const places = rows
-    .filter((row) =>
-      named.test(
-        deps.secrets.open(['idempotency.answer', appNo, row.uid, row.key], row.answer_sealed),
-      ),
-    )
-    .map(({ at }) => at)
-  if (places.length > 0) await removeAnswers.run(tx, { appNo, places })
+  const found = rows.filter((row) =>
+    named.test(
+      deps.secrets.open(['idempotency.answer', appNo, row.uid, row.key], row.answer_sealed),
+    ),
+  )
+  await removeAnswers.run(tx, {
+    appNo,
+    credentials: found.map((row) => row.credential),
+    uids: found.map((row) => row.uid),
+    keys: found.map((row) => row.key),
+  })
   const last = rows.at(-1)
-  return rows.length === BATCH && last ? { after: last.at } : {}
+  if (rows.length < BATCH || !last) return {}
+  return { after: `${last.credential} ${last.uid} ${last.key}` }
 }
 
 async function rebuildSearch({ cell, appNo, place, signal }: Work): Promise<Reached> {

@@ -263,6 +263,39 @@ suite('createErasure', () => {
     assert.ok(JSON.stringify(said?.data.entities).includes('"name":"Deleted user"'))
   })
 
+  test('looks at all answers that are stored, in batches', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const keys = Array.from({ length: 1_100 }, (_, n) => `a key ${String(n).padStart(4, '0')}`)
+    const sealed = keys.map((key, n) =>
+      server.deps.secrets.seal(
+        ['idempotency.answer', app.no, '', key],
+        n % 100 === 99 ? '{"uid":"amira"}' : '{"uid":"ben"}',
+      ),
+    )
+    await rows(
+      app.cell.db,
+      `insert into idempotency (app_no, credential, uid, key, request_hash, answer_sealed)
+       select $1, '\\x01', '', key, '', answer from unnest($2::text[], $3::bytea[]) a (key, answer)`,
+      [app.no, keys, sealed],
+    )
+    await rows(
+      app.cell.db,
+      `insert into webhook_deliveries
+         (app_no, webhook_no, id, position, type, try, duration_ms, answer, at, day)
+       select $1, w, n, n, 'message.sent', 1, 1, case when n % 2 = 0 then 'About amira' end, now(), utc_day(now())
+       from generate_series(1, 2) w, generate_series(1, 1100) n`,
+      [app.no],
+    )
+    await app.client.erasures.create('amira', { mode: 'remove' })
+    await isDone(app, 'amira')
+    const count = async (text: string) =>
+      Number((await rows(app.cell.db, text, [app.no]))[0]?.count)
+    const answers = "from idempotency where app_no = $1 and credential = '\\x01'"
+    assert.equal(await count(`select count(*) ${answers}`), 1_100 - 11)
+    assert.equal(await count('select count(answer) from webhook_deliveries where app_no = $1'), 0)
+  })
+
   test('erases a user once at a time', async () => {
     const app = await server.newApp()
     await app.users('amira')

@@ -146,21 +146,27 @@ export const eraseRows = query<
 
 /** Stored answers to requests, in the order of their keys. */
 export const listAnswers = query<
-  { appNo: number; after: string; limit: number },
-  { at: string; uid: string; key: string; answer_sealed: Buffer }
+  { appNo: number; credential: string; uid: string; key: string; limit: number },
+  { credential: string; uid: string; key: string; answer_sealed: Buffer }
 >(
   'erasures.listAnswers',
-  `select encode(credential, 'hex') || ' ' || uid || ' ' || key as at, uid, key, answer_sealed
-   from idempotency
+  `select encode(credential, 'hex') as credential, uid, key, answer_sealed from idempotency i
    where app_no = :appNo and answer_sealed is not null
-     and encode(credential, 'hex') || ' ' || uid || ' ' || key > :after
-   order by 1 limit :limit`,
+     and (i.credential, uid, key) > (decode(:credential, 'hex'), :uid, :key)
+   order by i.credential, uid, key limit :limit`,
 )
 
-export const removeAnswers = query<{ appNo: number; places: string[] }>(
+export const removeAnswers = query<{
+  appNo: number
+  credentials: string[]
+  uids: string[]
+  keys: string[]
+}>(
   'erasures.removeAnswers',
-  `delete from idempotency
-   where app_no = :appNo and encode(credential, 'hex') || ' ' || uid || ' ' || key = any(:places::text[])`,
+  `delete from idempotency i
+   using unnest(:credentials::text[], :uids::text[], :keys::text[]) gone (credential, uid, key)
+   where i.app_no = :appNo and i.credential = decode(gone.credential, 'hex') and i.uid = gone.uid
+     and i.key = gone.key`,
 )
 
 /** Whether events about the user have no position yet, and the last position of the log. */
@@ -175,7 +181,15 @@ export const eraseEvents = query<Batch & { upto: number }, { last: number | null
   'select erase_events(:appNo, :uid, :as, :after, :upto, :limit) as last',
 )
 
+export const eraseBacklog = query<{ appNo: number; uid: string }>(
+  'erasures.eraseBacklog',
+  'select erase_backlog(:appNo, :uid)',
+)
+
 export const eraseDeliveries = query<
-  { appNo: number; uid: string; limit: number },
-  { cleared: number }
->('erasures.eraseDeliveries', 'select erase_deliveries(:appNo, :uid, :limit) as cleared')
+  { appNo: number; webhook: number; id: number; limit: number },
+  { webhook_no: number; id: number }
+>(
+  'erasures.eraseDeliveries',
+  'select webhook_no, id from erase_deliveries(:appNo, :webhook, :id, :limit)',
+)
