@@ -1458,11 +1458,9 @@ CREATE FUNCTION public.erase_addresses(p_app_no integer, p_uid text) RETURNS voi
       where o.app_no = p_app_no and o.uid <> p_uid and s.address in (o.email, o.phno))
 $$;
 
-CREATE FUNCTION public.erase_deliveries(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+CREATE FUNCTION public.erase_backlog(p_app_no integer, p_uid text) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare
-  v_done int;
 begin
   delete from webhook_backlog b
   where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
@@ -1476,10 +1474,22 @@ begin
   where d.app_no = p_app_no and d.upto = d.position and exists (
     select from event_positions p
     where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
-  update webhook_deliveries set answer = null where app_no = p_app_no and answer is not null and id = any (array(
-    select id from webhook_deliveries where app_no = p_app_no and answer is not null limit p_limit));
-  get diagnostics v_done = row_count;
-  return v_done;
+end $$;
+
+CREATE FUNCTION public.erase_deliveries(p_app_no integer, p_after_webhook bigint, p_after_id bigint, p_limit integer) RETURNS TABLE(webhook_no bigint, id bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+  return query with looked as materialized (
+    select d.webhook_no, d.id, d.day, d.answer is not null as answered from webhook_deliveries d
+    where d.app_no = p_app_no and (d.webhook_no, d.id) > (p_after_webhook, p_after_id)
+    order by d.webhook_no, d.id limit p_limit
+  ), cleared as (
+    update webhook_deliveries d set answer = null from looked l
+    where l.answered and d.app_no = p_app_no and d.webhook_no = l.webhook_no and d.id = l.id and d.day = l.day
+  )
+  select l.webhook_no, l.id from looked l order by l.webhook_no, l.id offset p_limit - 1;
 end $$;
 
 CREATE FUNCTION public.erase_events(p_app_no integer, p_uid text, p_as text, p_after bigint, p_upto bigint, p_limit integer) RETURNS bigint
@@ -1600,6 +1610,56 @@ begin
   return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
 end $$;
 
+CREATE FUNCTION public.erase_from_table(p_app_no integer, p_uid text, p_as text, p_table text, p_after bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  if p_table = 'held_messages' then
+    v_ids := array(select id from held_messages where app_no = p_app_no and id > p_after order by id limit p_limit);
+    update held_messages set data = without_user(data, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'checked_messages' then
+    v_ids := array(select id from checked_messages where app_no = p_app_no and id > p_after order by id limit p_limit);
+    update checked_messages set data = without_user(data, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  end if;
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
+CREATE FUNCTION public.erase_imported_muids(p_app_no integer, p_uid text, p_after bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_last bigint;
+  v_seen int;
+begin
+  with looked as materialized (
+    select id, muid from messages
+    where app_no = p_app_no and sender = p_uid and id > p_after order by id limit p_limit
+  ), gone as (
+    delete from muids u using looked m
+    where u.app_no = p_app_no and u.sender = '' and u.muid = 'muid:' || m.muid and u.target = '' and u.message_id = m.id
+  )
+  select max(id), count(*) into v_last, v_seen from looked;
+  return case when v_seen = p_limit then v_last end;
+end $$;
+
+CREATE FUNCTION public.erase_notification_logs(p_app_no integer, p_uid text, p_after uuid, p_limit integer) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids uuid[] := array(
+    select id from notification_logs where app_no = p_app_no and id > p_after order by id limit p_limit);
+begin
+  delete from notification_logs
+  where app_no = p_app_no and id = any (v_ids) and p_uid in (uid, sender, receiver, reaction_sender);
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
 CREATE FUNCTION public.erase_profile(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -1674,7 +1734,7 @@ begin
     get diagnostics v_part = row_count;
     v_most := greatest(v_most, v_part);
     delete from muids where ctid = any (array(
-      select ctid from muids where app_no = p_app_no and target = p_uid limit p_limit));
+      select ctid from muids where app_no = p_app_no and target = 'user:' || p_uid and target <> '' limit p_limit));
     get diagnostics v_part = row_count;
     v_most := greatest(v_most, v_part);
     update groups set updated_by = p_as where app_no = p_app_no and guid = any (array(
@@ -1698,19 +1758,9 @@ begin
       select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
-  update held_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
-    select id from held_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
   where app_no = p_app_no and id = any (array(
     select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
-  update checked_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
-    select id from checked_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
       and without_user(data, p_uid, p_as) <> data limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
@@ -1725,11 +1775,6 @@ begin
   where app_no = p_app_no and strpos(rule::text, p_uid) > 0 and without_user(rule, p_uid, p_as) <> rule;
   delete from notification_held where app_no = p_app_no and p_uid in (uid, by_uid);
   delete from notification_deliveries where app_no = p_app_no and p_uid in (uid, by_uid);
-  delete from notification_logs where app_no = p_app_no and id = any (array(
-    select id from notification_logs
-    where app_no = p_app_no and p_uid in (uid, sender, receiver, reaction_sender) limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   -- Jobs that wait are cancelled, so that the next one of their serial key can start. A user who stays still has to leave
   -- their calls; one who goes has left them.
   for j in
@@ -7015,6 +7060,8 @@ CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (
 CREATE INDEX messages_type ON public.messages USING btree (app_no, type, id) WHERE (type <> 'text'::text);
 
 CREATE UNIQUE INDEX moderation_rules_active ON public.moderation_rules USING btree (app_no, rule_id) WHERE active;
+
+CREATE INDEX muids_target ON public.muids USING btree (app_no, target) WHERE (target <> ''::text);
 
 CREATE INDEX notification_batches_ended ON public.notification_batches USING btree (ended_at) WHERE (due_at IS NULL);
 

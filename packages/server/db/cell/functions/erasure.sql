@@ -251,19 +251,9 @@ begin
       select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
-  update held_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
-    select id from held_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
   where app_no = p_app_no and id = any (array(
     select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
-  update checked_messages set data = without_user(data, p_uid, p_as) where app_no = p_app_no and id = any (array(
-    select id from checked_messages where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
       and without_user(data, p_uid, p_as) <> data limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
@@ -278,11 +268,6 @@ begin
   where app_no = p_app_no and strpos(rule::text, p_uid) > 0 and without_user(rule, p_uid, p_as) <> rule;
   delete from notification_held where app_no = p_app_no and p_uid in (uid, by_uid);
   delete from notification_deliveries where app_no = p_app_no and p_uid in (uid, by_uid);
-  delete from notification_logs where app_no = p_app_no and id = any (array(
-    select id from notification_logs
-    where app_no = p_app_no and p_uid in (uid, sender, receiver, reaction_sender) limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   -- Jobs that wait are cancelled, so that the next one of their serial key can start. A user who stays still has to leave
   -- their calls; one who goes has left them.
   for j in
@@ -298,6 +283,43 @@ begin
         ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])')) returning id)
   delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   return v_most;
+end $$;
+
+/*
+ * Erases a user from the next p_limit rows of a table after p_after. No index says which of them name the user. Returns the last
+ * id that was looked at; null if that was all.
+ */
+create or replace function erase_from_table(
+  p_app_no int, p_uid text, p_as text, p_table text, p_after bigint, p_limit int
+) returns bigint
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
+  if p_table = 'held_messages' then
+    v_ids := array(select id from held_messages where app_no = p_app_no and id > p_after order by id limit p_limit);
+    update held_messages set data = without_user(data, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'checked_messages' then
+    v_ids := array(select id from checked_messages where app_no = p_app_no and id > p_after order by id limit p_limit);
+    update checked_messages set data = without_user(data, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  end if;
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
+/* The same for notification_logs, whose rows go. */
+create or replace function erase_notification_logs(p_app_no int, p_uid text, p_after uuid, p_limit int) returns uuid
+language plpgsql as $$
+declare
+  v_ids uuid[] := array(
+    select id from notification_logs where app_no = p_app_no and id > p_after order by id limit p_limit);
+begin
+  delete from notification_logs
+  where app_no = p_app_no and id = any (v_ids) and p_uid in (uid, sender, receiver, reaction_sender);
+  return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
 end $$;
 
 /*

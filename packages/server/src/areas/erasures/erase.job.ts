@@ -25,7 +25,9 @@ import {
   eraseEvents,
   eraseFiles,
   eraseFromMessages,
+  eraseFromTable,
   eraseImportedMuids,
+  eraseNotificationLogs,
   eraseProfile,
   eraseRows,
   eraseUsage,
@@ -43,6 +45,9 @@ import type { Touched } from './schema.ts'
 const BATCH = 1_000
 /** How long to wait for the sequencer. */
 const POLL_MS = 100
+
+/** The lowest id of a log entry. */
+const NIL = '00000000-0000-0000-0000-000000000000'
 
 const Counts = Type.Record(
   Type.String(),
@@ -93,6 +98,14 @@ const walkMessages = (which: 'mentions' | 'actions' | 'changed'): Stage => ({
   async work(tx, { appNo, uid, as, place }) {
     const after = Number(place.after)
     const { last } = await eraseFromMessages.one(tx, { appNo, uid, as, which, after, limit: BATCH })
+    return last === null ? {} : { after: last }
+  },
+})
+
+const walkTable = (table: 'held_messages' | 'checked_messages'): Stage => ({
+  async work(tx, { appNo, uid, as, place }) {
+    const after = Number(place.after)
+    const { last } = await eraseFromTable.one(tx, { appNo, uid, as, table, after, limit: BATCH })
     return last === null ? {} : { after: last }
   },
 })
@@ -169,6 +182,15 @@ const STAGES: readonly Stage[] = [
     async work(tx, { appNo, uid, as, place }) {
       const { most } = await eraseRows.one(tx, { appNo, uid, as, limit: BATCH })
       return most < BATCH ? {} : { after: Number(place.after) + 1 }
+    },
+  },
+  walkTable('held_messages'),
+  walkTable('checked_messages'),
+  {
+    async work(tx, { appNo, uid, place }) {
+      const after = String(place.after || NIL)
+      const { last } = await eraseNotificationLogs.one(tx, { appNo, uid, after, limit: BATCH })
+      return last === null ? {} : { after: last }
     },
   },
   { work: eraseAnswers },

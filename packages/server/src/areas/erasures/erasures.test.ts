@@ -263,7 +263,7 @@ suite('createErasure', () => {
     assert.ok(JSON.stringify(said?.data.entities).includes('"name":"Deleted user"'))
   })
 
-  test('looks at all answers that are stored, in batches', async () => {
+  test('looks at all rows of large tables, in batches', async () => {
     const app = await server.newApp()
     await app.users('amira')
     const keys = Array.from({ length: 1_100 }, (_, n) => `a key ${String(n).padStart(4, '0')}`)
@@ -287,12 +287,31 @@ suite('createErasure', () => {
        from generate_series(1, 2) w, generate_series(1, 1100) n`,
       [app.no],
     )
+    await rows(
+      app.cell.db,
+      `insert into checked_messages (app_no, id, sender, kind, receiver, category, type, data)
+       select $1, n, 'ben', 'group', 'team', 'message', 'text', '{"text": "Hello <@uid:amira>"}'
+       from generate_series(1, 1100) n`,
+      [app.no],
+    )
+    await rows(
+      app.cell.db,
+      `insert into notification_logs (app_no, id, uid, channel, trigger, sender, receiver, receiver_type,
+         triggered, sent_at, started_at, ended_at, day)
+       select $1, gen_random_uuid(), case when n % 2 = 0 then 'amira' else 'ben' end, 'push', 'message', 'ben', 'team',
+         'group', true, now(), now(), now(), utc_day(now())
+       from generate_series(1, 2200) n`,
+      [app.no],
+    )
     await app.client.erasures.create('amira', { mode: 'remove' })
     await isDone(app, 'amira')
     const count = async (text: string) =>
       Number((await rows(app.cell.db, text, [app.no]))[0]?.count)
     const answers = "from idempotency where app_no = $1 and credential = '\\x01'"
     assert.equal(await count(`select count(*) ${answers}`), 1_100 - 11)
+    const mentions = `from checked_messages where app_no = $1 and data::text like '%amira%'`
+    assert.equal(await count(`select count(*) ${mentions}`), 0)
+    assert.equal(await count('select count(*) from notification_logs where app_no = $1'), 1_100)
     assert.equal(await count('select count(answer) from webhook_deliveries where app_no = $1'), 0)
   })
 

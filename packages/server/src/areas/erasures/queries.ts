@@ -114,6 +114,19 @@ export const eraseFromMessages = query<Batch & { which: string }, { last: number
   'select erase_from_messages(:appNo, :uid, :as, :which, :after, :limit) as last',
 )
 
+export const eraseFromTable = query<Batch & { table: string }, { last: number | null }>(
+  'erasures.eraseFromTable',
+  'select erase_from_table(:appNo, :uid, :as, :table, :after, :limit) as last',
+)
+
+export const eraseNotificationLogs = query<
+  { appNo: number; uid: string; after: string; limit: number },
+  { last: string | null }
+>(
+  'erasures.eraseNotificationLogs',
+  'select erase_notification_logs(:appNo, :uid, :after, :limit) as last',
+)
+
 export const eraseImportedMuids = query<Omit<Batch, 'as'>, { last: number | null }>(
   'erasures.eraseImportedMuids',
   'select erase_imported_muids(:appNo, :uid, :after, :limit) as last',
