@@ -77,7 +77,10 @@ suite('files', () => {
     await page.getByRole('option').first().click()
     await page.locator('.attached a[href$="#1"]').waitFor()
     const player = `document.querySelector('audio')`
-    await page.evaluate(`{ ${player}.muted = true; ${player}.play() }`)
+    // The sound has one second; slowly, it lasts until it is paused.
+    await page.evaluate(
+      `{ ${player}.muted = true; ${player}.playbackRate = 0.0625; ${player}.play() }`,
+    )
     await until('it plays', () => page.evaluate(`${player}.currentTime > 0`))
     await page.evaluate(`${player}.pause()`)
     await page.clock.fastForward(250_000)
@@ -546,6 +549,7 @@ suite('review', () => {
     await dialog.getByRole('button', { name: 'Reject and act' }).click()
     await dialog.getByRole('alert').waitFor()
     await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
     await page.keyboard.press('d')
     await page.getByRole('region', { name: 'Item' }).getByRole('alert').waitFor()
     await page.getByText('About amira').waitFor()

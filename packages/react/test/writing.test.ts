@@ -67,6 +67,8 @@ suite('mentions', () => {
     for (const uid of ['ann', 'ann2']) {
       await field(amira).pressSequentially('@Ann')
       await amira.getByRole('option', { name: `Ann ${uid}`, exact: true }).click()
+      // The caret is placed in the next frame.
+      await amira.evaluate('new Promise((done) => requestAnimationFrame(() => done()))')
     }
     await field(amira).pressSequentially('@Annabel @佐')
     await amira.getByRole('option', { name: '佐藤 由紀' }).click()

@@ -201,10 +201,10 @@ suite('emails over SMTP', () => {
   })
 
   test('under way on a closed channel neither end the pause nor make it longer', async () => {
-    const hasty = openMail({ limits: { ...PATIENT, timeoutMs: 1_000, pauseMs: 30_000 }, now })
+    const hasty = openMail({ limits: { ...PATIENT, timeoutMs: 5_000, pauseMs: 30_000 }, now })
     server.respond = (at) => (at === 'data' ? 'hang' : undefined)
     const both = [1, 2].map(() => hasty.send(credentials(), email()))
-    await until('both are connected', () => server.connections === 2)
+    await until('both are connected', () => server.connections >= 2)
     const later = hasty.send(credentials(), email())
     for (const { outcome } of await Promise.all([...both, later])) assert.equal(outcome, 'retry')
     const { connections } = server
