@@ -6,6 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router'
+import { CALL_FILTERS } from './areas/calls/filters.ts'
 import { CONVERSATION_FILTERS } from './areas/conversations/filters.ts'
 import { GROUP_FILTERS } from './areas/groups/filters.ts'
 import { LOG_FILTERS } from './areas/notifications/filters.ts'
@@ -104,6 +105,19 @@ const appPages = [
     staticData: { crumb: 'Conversations' },
     validateSearch: textsOf('searchKey', 'open', 'thread', ...namesOf(CONVERSATION_FILTERS)),
     component: lazyRouteComponent(() => import('./areas/conversations/explorer.tsx'), 'Explorer'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/calls',
+    staticData: { crumb: 'Calls' },
+    validateSearch: textsOf(...namesOf(CALL_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/calls/calls.tsx'), 'Calls'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/calls/$sessionId',
+    staticData: { crumb: 'Call' },
+    component: lazyRouteComponent(() => import('./areas/calls/call.tsx'), 'CallPage'),
   }),
   createRoute({
     getParentRoute: () => app,

@@ -34,7 +34,13 @@ suite('the pages that are looked at', () => {
     const paths = [...router.matchAll(/getParentRoute: \(\) => app,\s+path: '([^']*)'/g)].map(
       ([, path = '']) => path.replace(/\$(\w+)/g, '$1').replace(/\/$/, ''),
     )
-    const ids = { appId: 'appId', uid: 'uid', guid: 'guid', webhookId: 'webhookId' }
+    const ids = {
+      appId: 'appId',
+      uid: 'uid',
+      guid: 'guid',
+      webhookId: 'webhookId',
+      sessionId: 'sessionId',
+    }
     const looked = pages.map(({ path }) => path(ids).replace(/\?.*/, ''))
     assert.ok(paths.length > 15, `${paths.length}`)
     const known = (path: string) =>

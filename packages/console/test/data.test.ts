@@ -239,6 +239,39 @@ suite('groups', () => {
   })
 })
 
+suite('calls', () => {
+  test('live ones come first, are found by user and status, and show who took part', async () => {
+    const { app, page } = await start('/calls', ['amira', 'ben', 'cleo', 'dora'])
+    await page.getByText('No calls yet').waitFor()
+    const meet = { receiver: 'ben', receiverType: 'user', type: 'video', mode: 'meet' } as const
+    const { sessionId } = await app.as('amira').calls.start({ ...meet, deviceId: 'tablet' })
+    await app.as('ben').calls.join(sessionId, { deviceId: 'phone' })
+    const toDora = { receiver: 'dora', receiverType: 'user', type: 'audio' } as const
+    const missed = await app.as('cleo').calls.start(toDora)
+    await app.as('dora').calls.reject(missed.sessionId)
+    await page.reload()
+    const first = page.getByRole('row').nth(1)
+    await first.getByText('The amira').waitFor()
+    await first.getByText('Live', { exact: true }).waitFor()
+
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('User', { exact: true }).fill('dora')
+    await page.getByLabel('Status').selectOption('Rejected')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await first.getByText('The cleo').waitFor()
+    assert.equal(await page.getByRole('row').count(), 2)
+    await page.getByRole('button', { name: 'Remove filter: User' }).click()
+    await page.getByRole('button', { name: 'Remove filter: Status' }).click()
+
+    await page.getByRole('row', { name: /The amira/ }).click()
+    await page.getByText('Going on now').waitFor()
+    await page.getByRole('list', { name: 'Timeline' }).getByText('The ben joined').waitFor()
+    await app.as('ben').calls.leave(sessionId, { deviceId: 'phone' })
+    await page.getByRole('list', { name: 'Timeline' }).getByText('The ben left').waitFor()
+    await page.context().close()
+  })
+})
+
 suite('roles', () => {
   test('a permission can be denied and reset, and the explanation names it', async () => {
     const { app, page } = await start('/roles')

@@ -295,6 +295,52 @@ async function addNotifications({ no, cell, client }: TestApp) {
   }
 }
 
+/** A meeting that goes on, a long call of yesterday, and calls that nobody answered. */
+async function addCalls(app: TestApp): Promise<string> {
+  const meeting = await app.as('u1').calls.start({
+    ...{ receiver: 'ward-3', receiverType: 'group', type: 'video', mode: 'meet' },
+    deviceId: 'Ward tablet',
+  })
+  for (const uid of ['u2', 'u3']) {
+    await app.as(uid).calls.join(meeting.sessionId, { deviceId: `Phone of ${uid}` })
+  }
+  const dial = async (from: string, to: string, type: 'audio' | 'video') => {
+    const call = { receiver: to, receiverType: 'user', type, deviceId: 'Laptop' } as const
+    return (await app.as(from).calls.start(call)).sessionId
+  }
+  await app.as('u11').calls.cancel(await dial('u11', 'u13', 'audio'))
+  await app.as('u8').calls.reject(await dial('u7', 'u8', 'video'))
+  const talked = await dial('u5', 'u6', 'audio')
+  await app.as('u6').calls.join(talked, { deviceId: 'Phone' })
+  await app.as('u6').calls.leave(talked, { deviceId: 'Phone' })
+  const ofCall = `app_no = ${app.no} and`
+  await rows(
+    app.cell.db,
+    `update calls set initiated_at = now() - interval '26 hours',
+       started_at = now() - interval '26 hours' + interval '9 seconds',
+       ended_at = now() - interval '25 hours 12 minutes'
+     where ${ofCall} status = 'ended'`,
+  )
+  await rows(
+    app.cell.db,
+    `update call_participants set joined_at = now() - interval '26 hours' + interval '9 seconds',
+       left_at = now() - interval '25 hours 12 minutes'
+     where ${ofCall} state = 'ended'`,
+  )
+  await rows(
+    app.cell.db,
+    `update calls set initiated_at = now() - interval '13 minutes', started_at = now() - interval '13 minutes'
+     where ${ofCall} status = 'ongoing'`,
+  )
+  await rows(
+    app.cell.db,
+    `update call_participants set joined_at = now() - interval '13 minutes'
+       + case uid when 'u2' then interval '1 minute' when 'u3' then interval '6 minutes' else '0' end
+     where ${ofCall} state = 'ongoing'`,
+  )
+  return meeting.sessionId
+}
+
 /** A file that was checked, with two lines that are refused. */
 async function addImport({ client: { imports } }: TestApp) {
   const { id } = await imports.create({})
@@ -338,10 +384,11 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await talk(app)
   await addUsage(app)
   await addImport(app)
+  const sessionId = await addCalls(app)
   await addJobs(app, 'The connection was lost while the rows were removed.')
   await delivered(app, 'paging')
   // Makes updateApp the newest audit entry.
   await operator.client.apps.update(app.id, { name: 'Clinic chat' })
-  const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging' }
+  const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging', sessionId }
   return { app, operator, ids }
 }

@@ -111,6 +111,13 @@ async function addLog({ no, cell, client }: TestApp) {
   ])
 }
 
+async function addCalls(app: TestApp): Promise<string> {
+  const call = { receiver: 'mallory', receiverType: 'user', type: 'audio' } as const
+  const { sessionId } = await app.as('eve').calls.start({ ...call, deviceId: SCRIPT })
+  await app.as('mallory').calls.join(sessionId, { deviceId: LONG.slice(0, 100) })
+  return sessionId
+}
+
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   const operator = await newOperator(server)
   const app = await server.newApp('eu')
@@ -130,10 +137,12 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addLog(app)
   await addJobs(app, SCRIPT)
   await addRejected(app, 'eve', SCRIPT)
+  const sessionId = await addCalls(app)
   await until('the webhook was called', async () => {
     const { data } = await app.client.webhooks.listDeliveries('trap')
     return data.length > 0
   })
   await operator.client.apps.update(app.id, { name: `${SCRIPT} ${LINK}` })
-  return { app, operator, ids: { appId: app.id, uid: 'eve', guid: 'trap', webhookId: 'trap' } }
+  const ids = { appId: app.id, uid: 'eve', guid: 'trap', webhookId: 'trap', sessionId }
+  return { app, operator, ids }
 }

@@ -7,6 +7,7 @@ export interface Ids {
   uid: string
   guid: string
   webhookId: string
+  sessionId: string
 }
 
 export interface ConsolePage {
@@ -152,6 +153,8 @@ export const pages: ConsolePage[] = [
   },
   { name: 'explain', path: ofApp('/roles'), shows: 'Ward nurse', act: explain },
   { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
+  { name: 'calls', path: ofApp('/calls'), shows: 'Hiro Tanaka' },
+  { name: 'call', path: (ids) => ofApp(`/calls/${ids.sessionId}`)(ids), shows: 'Going on now' },
   { name: 'moderation', path: ofApp('/moderation'), shows: 'No diagnoses', act: testText },
   { name: 'rule', path: ofApp('/moderation'), shows: 'No diagnoses', act: editRule },
   { name: 'rule-preview', path: ofApp('/moderation'), shows: 'No diagnoses', act: previewRule },

@@ -43,10 +43,12 @@ export function DataTable<T extends object>(props: {
   text: (row: T) => string
   href?: (row: T) => string
   onOpen?: (id: string) => void
+  /** What cells show besides their row. Rows are drawn again if it changes. */
+  depends?: unknown[]
   /** Shown if the list is empty. */
   empty: ReactNode
 }) {
-  const { label, list, columns, id, text, href, onOpen, empty } = props
+  const { label, list, columns, id, text, href, onOpen, depends = [], empty } = props
   const narrow = useNarrow()
   const shown = columns.filter(({ wide }) => !(narrow && wide))
   if (list.isPending) return <Skeleton />
@@ -78,7 +80,7 @@ export function DataTable<T extends object>(props: {
               ))}
             </TableHeader>
             <TableBody>
-              <Collection items={list.rows} dependencies={[shown.length]}>
+              <Collection items={list.rows} dependencies={[shown.length, ...depends]}>
                 {(row: T) => (
                   <Row id={id(row)} textValue={text(row)} {...(href && { href: href(row) })}>
                     {shown.map(({ name, cell, end }) => (

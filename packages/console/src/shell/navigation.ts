@@ -31,6 +31,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
       { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
+      { name: 'Calls', icon: 'phone', to: '/apps/$appId/calls' },
       { name: 'Notifications', icon: 'bell', to: '/apps/$appId/notifications' },
       { name: 'Review', icon: 'check', to: '/apps/$appId/review', roles: MODERATORS },
       { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },
@@ -41,7 +42,12 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     items: [
       { name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: DEVELOPERS },
       { name: 'Webhooks', icon: 'webhook', to: '/apps/$appId/webhooks', roles: DEVELOPERS },
-      { name: 'Message checks', icon: 'filter', to: '/apps/$appId/checks', roles: DEVELOPERS },
+      {
+        name: 'Message checks',
+        icon: 'checkedShield',
+        to: '/apps/$appId/checks',
+        roles: DEVELOPERS,
+      },
     ],
   },
   {
