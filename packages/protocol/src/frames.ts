@@ -159,7 +159,9 @@ const Failure = Type.Object({
 })
 
 const agentEvents = [
-  ...(['run_started', 'text_message_start', 'text_message_content', 'text_message_end'] as const),
+  ...(['run_started', 'tool_call_start', 'tool_call_args', 'tool_call_end'] as const),
+  ...(['tool_call_result', 'text_message_start', 'text_message_content'] as const),
+  'text_message_end' as const,
   ...(['run_finished', 'run_error'] as const),
 ] as const
 
@@ -217,10 +219,17 @@ export const serverFrames = {
       runId: Type.String(),
       threadId: Type.String({ description: 'Id of the first message of the thread.' }),
       timestamp: Type.Integer({ description: 'Unix milliseconds.' }),
-      attempt: Type.Optional(Type.Integer({ description: 'Forget the text of earlier attempts.' })),
+      attempt: Type.Optional(
+        Type.Integer({
+          description: 'Counts calls of the model. Forget the text of earlier ones.',
+        }),
+      ),
       data: Type.Object({
         delta: Type.Optional(
-          Type.String({ description: '`text_message_content`: what comes next.' }),
+          Type.String({
+            description:
+              '`text_message_content`: what comes next. `tool_call_args`: the arguments as JSON text.',
+          }),
         ),
         offset: Type.Optional(
           Type.Integer({
@@ -233,6 +242,20 @@ export const serverFrames = {
           }),
         ),
         reason: Type.Optional(Type.String({ description: '`run_error`: `reason` of the run.' })),
+        toolCallId: Type.Optional(
+          Type.String({ description: 'Which call of a tool it is about.' }),
+        ),
+        name: Type.Optional(Type.String({ description: '`tool_call_start`: name of the tool.' })),
+        displayName: Type.Optional(
+          Type.String({ description: '`tool_call_start`: what people see of it.' }),
+        ),
+        content: Type.Optional(
+          Type.String({
+            description:
+              '`tool_call_result`: the beginning of what it answered. Absent in apps with rules of moderation.',
+          }),
+        ),
+        role: Type.Optional(Type.String({ description: '`tool_call_result`: `tool`.' })),
       }),
     }),
   },

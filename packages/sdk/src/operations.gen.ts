@@ -148,7 +148,7 @@ export type AgentRun = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -164,6 +164,9 @@ export type AgentRun = {
     | 'disapproved'
     | 'not_deliverable'
     | 'filtered'
+    | 'outcome_unknown'
+    | 'repeated_call'
+    | 'too_many_steps'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -200,7 +203,7 @@ export type AgentRunDetails = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -216,6 +219,9 @@ export type AgentRunDetails = {
     | 'disapproved'
     | 'not_deliverable'
     | 'filtered'
+    | 'outcome_unknown'
+    | 'repeated_call'
+    | 'too_many_steps'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -236,7 +242,7 @@ export type AgentRunDetails = {
   startedAt?: number
   /** When it ended, in Unix milliseconds. */
   endedAt?: number
-  /** Attempt of the last step. */
+  /** How often the model was called. The text is of the last call. */
   attempt?: number
   /** What the agent has written so far, at most a second old, or when it failed. A finished run has `answerId` instead. */
   text?: string
@@ -249,9 +255,17 @@ export type AgentStep = {
   no: number
   /** From 1. A step that failed or was cut off is repeated. */
   attempt: number
-  kind: 'model_call'
+  kind: 'model_call' | 'tool_call'
   /** `cut`: its process ended before it did. */
   state: 'running' | 'done' | 'failed' | 'cut'
+  /** `tool_call`: name of the tool. */
+  tool?: string
+  /** `tool_call`: id that the model gave. */
+  toolCallId?: string
+  /** `tool_call`: what the model passed. Only for the app. */
+  arguments?: string
+  /** `tool_call`: what the model was told. Only for the app. */
+  result?: string
   /** Only for the app. */
   providerId?: string
   /** Only for the app. */
@@ -333,15 +347,17 @@ export type ApiTool = {
   name?: string
   /** When the model should use it. */
   description: string
-  /** URL that is called. It must use `https://` and a public address. */
+  /** URL that is called. It must use `https://` and a public address. `{{name}}` in its path or query stands for a parameter or a variable. */
   endpoint: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Whether to send a user name and a password. */
   enableBasicAuth: boolean
   /** User name. */
   basicAuthUsername?: string
-  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
+  /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
+  idempotent?: boolean
   /** Whether the model may pass other parameters. */
   allowAdditionalProperties?: boolean
   /** What the model passes. */
@@ -380,15 +396,17 @@ export type ApiToolChanges = {
   name?: string | undefined
   /** When the model should use it. */
   description?: string | undefined
-  /** URL that is called. It must use `https://` and a public address. */
+  /** URL that is called. It must use `https://` and a public address. `{{name}}` in its path or query stands for a parameter or a variable. */
   endpoint?: string | undefined
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined
   /** Whether to send a user name and a password. */
   enableBasicAuth?: boolean | undefined
   /** User name. */
   basicAuthUsername?: string | undefined
-  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
+  /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
+  idempotent?: boolean | undefined
   /** Whether the model may pass other parameters. */
   allowAdditionalProperties?: boolean | undefined
   /** What the model passes. */
@@ -2913,15 +2931,17 @@ export type NewApiTool = {
   name?: string | undefined
   /** When the model should use it. */
   description: string
-  /** URL that is called. It must use `https://` and a public address. */
+  /** URL that is called. It must use `https://` and a public address. `{{name}}` in its path or query stands for a parameter or a variable. */
   endpoint: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Whether to send a user name and a password. */
   enableBasicAuth: boolean
   /** User name. */
   basicAuthUsername?: string | undefined
-  /** Body of the call. `{{name}}` stands for a parameter or a variable. */
+  /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
+  /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
+  idempotent?: boolean | undefined
   /** Whether the model may pass other parameters. */
   allowAdditionalProperties?: boolean | undefined
   /** What the model passes. */

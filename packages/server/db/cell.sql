@@ -4378,7 +4378,7 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.settle_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_state text, p_error text, p_input integer, p_output integer, p_tokens bigint, p_money double precision) RETURNS void
+CREATE FUNCTION public.settle_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_state text, p_error text, p_input integer, p_output integer, p_tokens bigint, p_money double precision, p_calls jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -4387,7 +4387,7 @@ declare
   v_tokens bigint;
   v_money float8;
 begin
-  update agent_steps set state = p_state, text = null, error = p_error, input_tokens = p_input,
+  update agent_steps set state = p_state, text = null, calls = p_calls, error = p_error, input_tokens = p_input,
     output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
     charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
   where app_no = p_app_no and run_id = p_run and no = p_no and attempt = p_attempt and state = 'running'
@@ -5525,6 +5525,11 @@ CREATE TABLE public.agent_steps (
     provider_id text COLLATE pg_catalog."C",
     model text,
     text text,
+    calls jsonb,
+    tool text,
+    call_id text,
+    arguments text,
+    result text,
     input_tokens integer,
     output_tokens integer,
     reserved_tokens bigint,

@@ -185,6 +185,11 @@ export interface CellRows {
     provider_id: string | null
     model: string | null
     text: string | null
+    calls: unknown | null
+    tool: string | null
+    call_id: string | null
+    arguments: string | null
+    result: string | null
     input_tokens: number | null
     output_tokens: number | null
     reserved_tokens: number | null

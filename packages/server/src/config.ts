@@ -295,6 +295,10 @@ export const options = {
       default: '300',
       description: 'How long an agent may take for an answer, from its start.',
     }),
+    toolSeconds: integer('LOQUAT_AGENT_TOOL_SECONDS', 1, 300, {
+      default: '30',
+      description: 'How long a call of a tool may take.',
+    }),
   },
   service: {
     secret: secret('LOQUAT_SECRET', {

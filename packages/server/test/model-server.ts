@@ -30,8 +30,34 @@ export const GARBAGE = Symbol('garbage')
 /** Reports an error within the stream. */
 export const ERROR = Symbol('error')
 
-/** Tokens, or one of the above; a number is a status instead of an answer. */
-export type ModelReply = number | Iterable<string | symbol> | AsyncIterable<string | symbol>
+/** Calls a tool. */
+export interface WantedCall {
+  tool: string
+  /** An object, or a text that is sent as it is. */
+  args: unknown
+}
+
+type Token = string | symbol | WantedCall
+
+/** Tokens, calls of tools, or one of the above; a number is a status instead of an answer. */
+export type ModelReply = number | Iterable<Token> | AsyncIterable<Token>
+
+/** The text of the last question; results of tools may follow it. */
+export const questionIn = ({ turns }: ModelCall): string =>
+  turns.findLast(({ role, content }) => role === 'user' && typeof content === 'string')?.content ??
+  ''
+
+/** What the model was told about its calls after the last question, oldest first. */
+export function resultsIn({ turns }: ModelCall): string[] {
+  const asked = turns.findLastIndex(
+    ({ role, content }) => role === 'user' && typeof content === 'string',
+  )
+  return turns.slice(asked + 1).flatMap(({ role, content }) => {
+    if (role === 'tool') return [content]
+    const blocks: { type: string; content: string }[] = Array.isArray(content) ? content : []
+    return blocks.filter(({ type }) => type === 'tool_result').map((block) => block.content)
+  })
+}
 
 export interface ModelServer {
   url: string
@@ -96,7 +122,14 @@ function read(vendor: ModelCall['vendor'], headers: ModelCall['headers'], body: 
   const systems = json.messages.filter(({ role }: { role: string }) => role === 'system')
   const turns = json.messages.filter(({ role }: { role: string }) => role !== 'system')
   return {
-    ...{ vendor, headers, json, turns, model: json.model, maxTokens: json.max_tokens },
+    ...{
+      vendor,
+      headers,
+      json,
+      turns,
+      model: json.model,
+      maxTokens: json.max_tokens ?? json.max_completion_tokens,
+    },
     system: vendor === 'anthropic' ? json.system : systems[0]?.content,
     // Real tokenizers make no more tokens than there are bytes.
     input: Math.ceil(Buffer.byteLength(body) / 4),
@@ -115,8 +148,13 @@ async function speak(
   call: ModelCall,
   reply: Exclude<ModelReply, number>,
   to: ServerResponse,
-  form: { token(text: string): string; error: string },
-): Promise<'stop' | 'length' | undefined> {
+  form: {
+    token(text: string): string
+    call(call: WantedCall, nth: number): string[]
+    error: string
+  },
+): Promise<'stop' | 'tools' | 'length' | undefined> {
+  let wanted = 0
   for await (const token of reply) {
     if (to.destroyed) return undefined
     if (token === CUT) {
@@ -128,11 +166,17 @@ async function speak(
     else {
       if (call.output >= call.maxTokens) return 'length'
       call.output++
-      to.write(form.token(String(token)))
+      if (typeof token !== 'object') to.write(form.token(String(token)))
+      else for (const piece of form.call(token, wanted++)) to.write(piece)
     }
   }
-  return 'stop'
+  return wanted > 0 ? 'tools' : 'stop'
 }
+
+/** The arguments of a call arrive in pieces. */
+const pieces = ({ args }: WantedCall) =>
+  (typeof args === 'string' ? args : JSON.stringify(args)).match(/.{1,7}/gs) ?? []
+let callIds = 0
 
 const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`
 const event = (json: { type: string }) => `event: ${json.type}\n${data(json)}`
@@ -141,12 +185,20 @@ const DIALECTS: Record<ModelCall['vendor'], Speak> = {
   async openai(call, reply, to) {
     const chunk = (choice: object) => data({ id: 'c', choices: [{ index: 0, ...choice }] })
     to.write(chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null }))
-    const finish_reason = await speak(call, reply, to, {
+    const calls = (call: object) => chunk({ delta: { tool_calls: [call] }, finish_reason: null })
+    const ended = await speak(call, reply, to, {
       token: (content) => chunk({ delta: { content }, finish_reason: null }),
+      call: (wanted, index) => [
+        calls({
+          ...{ index, id: `call_${callIds++}`, type: 'function' },
+          function: { name: wanted.tool, arguments: '' },
+        }),
+        ...pieces(wanted).map((piece) => calls({ index, function: { arguments: piece } })),
+      ],
       error: data({ error: { message: 'overloaded' } }),
     })
-    if (!finish_reason) return
-    to.write(chunk({ delta: {}, finish_reason }))
+    if (!ended) return
+    to.write(chunk({ delta: {}, finish_reason: ended === 'tools' ? 'tool_calls' : ended }))
     const usage = { prompt_tokens: call.input, completion_tokens: call.output }
     if (call.json.stream_options?.include_usage) to.write(data({ choices: [], usage }))
     to.end('data: [DONE]\n\n')
@@ -162,10 +214,24 @@ const DIALECTS: Record<ModelCall['vendor'], Speak> = {
           type: 'content_block_delta',
           ...{ index: 0, delta: { type: 'text_delta', text } },
         }),
+      call: (wanted, nth) => {
+        const index = nth + 1
+        const content_block = { type: 'tool_use', id: `toolu_${callIds++}`, name: wanted.tool }
+        const input = (partial_json: string) =>
+          event({
+            type: 'content_block_delta',
+            ...{ index, delta: { type: 'input_json_delta', partial_json } },
+          })
+        return [
+          event({ type: 'content_block_start', ...{ index, content_block } }),
+          ...pieces(wanted).map(input),
+          event({ type: 'content_block_stop', ...{ index } }),
+        ]
+      },
       error: event({ type: 'error', ...{ error: { type: 'overloaded_error' } } }),
     })
     if (!ended) return
-    const stop_reason = ended === 'stop' ? 'end_turn' : 'max_tokens'
+    const stop_reason = { stop: 'end_turn', tools: 'tool_use', length: 'max_tokens' }[ended]
     to.write(event({ type: 'content_block_stop', ...{ index: 0 } }))
     const delta = { delta: { stop_reason }, usage: { output_tokens: call.output } }
     to.write(event({ type: 'message_delta', ...delta }))

@@ -477,7 +477,7 @@ create table agent_steps (
   run_id uuid not null,
   no int not null,
   attempt int not null,
-  -- model_call.
+  -- model_call or tool_call.
   kind text collate "C" not null,
   -- running, done, failed or cut.
   state text collate "C" not null default 'running',
@@ -485,6 +485,14 @@ create table agent_steps (
   model text,
   -- The answer so far. Null once the message has it.
   text text,
+  -- What the model wants: {text, calls: [{id, name, arguments}]}. Null once the message has the answer.
+  calls jsonb,
+  -- A call of a tool: its name, the model's id of the call, the arguments as JSON text, and what came of it. A call
+  -- without a result is under way, was cut off, or nobody knows.
+  tool text,
+  call_id text,
+  arguments text,
+  result text,
   input_tokens int,
   output_tokens int,
   -- What a call of a model may cost at most, and what it cost. Money is null without prices.

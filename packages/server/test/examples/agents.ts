@@ -30,6 +30,7 @@ async function manageParts(story: Story): Promise<void> {
       method: 'POST',
       enableBasicAuth: false,
       headers: '{"x-api-key":"4711"}',
+      idempotent: true,
       bodyTemplate: '{"person":"{{sender.uid}}","day":"{{day}}"}',
       parameters: [{ key: 'day', type: 'string', description: 'ISO date', required: true }],
     },

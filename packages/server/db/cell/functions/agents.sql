@@ -140,10 +140,13 @@ language sql as $$
   returning *
 $$;
 
-/* Ends a call, and replaces its reservation by what it cost. Null: nobody knows, so it cost all of it. */
+/*
+ * Ends a call, and replaces its reservation by what it cost. Null: nobody knows, so it cost all of it. p_calls: the model
+ * wants tools to be called.
+ */
 create or replace function settle_agent_call(
   p_app_no int, p_run uuid, p_no int, p_attempt int, p_state text, p_error text, p_input int, p_output int,
-  p_tokens bigint, p_money float8
+  p_tokens bigint, p_money float8, p_calls jsonb
 ) returns void
 language plpgsql as $$
 declare
@@ -152,7 +155,7 @@ declare
   v_tokens bigint;
   v_money float8;
 begin
-  update agent_steps set state = p_state, text = null, error = p_error, input_tokens = p_input,
+  update agent_steps set state = p_state, text = null, calls = p_calls, error = p_error, input_tokens = p_input,
     output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
     charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
   where app_no = p_app_no and run_id = p_run and no = p_no and attempt = p_attempt and state = 'running'

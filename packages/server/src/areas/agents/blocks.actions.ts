@@ -22,7 +22,7 @@ import { type Block, type BlockSpec, changeBlock, createBlock, dropBlock } from 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /** Parameters of an API tool or a frontend action as a JSON schema. */
-const schemaOf = (parameters: Parameters = [], more = false) => ({
+export const schemaOf = (parameters: Parameters = [], more = false) => ({
   type: 'object',
   properties: Object.fromEntries(
     parameters.map(({ key, type, description }) => [

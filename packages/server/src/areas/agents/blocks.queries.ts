@@ -36,6 +36,15 @@ export const listBlocks = query<Range & { appNo: number; kind: BlockKind }, Bloc
   `select ${COLUMNS} from agent_blocks where app_no = :appNo and kind = :kind and ${inRange}`,
 )
 
+/** Those with these names, in this order. Names of parts that were deleted are left out. */
+export const listNamed = query<{ appNo: number; kind: BlockKind; slugs: string[] }, BlockRow>(
+  'agents.listNamed',
+  `select b.slug, b.definition, b.secret_sealed, b.created_at, b.updated_at
+   from unnest(:slugs::text[]) with ordinality named (slug, nth)
+   join agent_blocks b on b.app_no = :appNo and b.kind = :kind and b.slug = named.slug
+   order by named.nth`,
+)
+
 export const findBlock = query<OneBlock, BlockRow>(
   'agents.findBlock',
   `select ${COLUMNS} from agent_blocks where app_no = :appNo and kind = :kind and slug = :slug`,

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Metadata, Name, Text, Url } from '../../platform/http/schemas.ts'
 import { CursorPage, CursorQuery, Milliseconds } from './cursor.ts'
 
@@ -56,16 +56,26 @@ const apiTool = {
   description: Name(1_000, 'When the model should use it.'),
   endpoint: Type.String({
     maxLength: 1_000,
-    description: 'URL that is called. It must use `https://` and a public address.',
+    description:
+      'URL that is called. It must use `https://` and a public address. `{{name}}` in its path or query stands for a parameter or a variable.',
   }),
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   enableBasicAuth: Type.Boolean({ description: 'Whether to send a user name and a password.' }),
   basicAuthUsername: Type.Optional(Text(100, 'User name.')),
   bodyTemplate: Type.Optional(
-    Text(10_000, 'Body of the call. `{{name}}` stands for a parameter or a variable.'),
+    Text(
+      10_000,
+      'Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent.',
+    ),
+  ),
+  idempotent: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a call can be repeated if nobody knows what came of it. `GET` always can.',
+    }),
   ),
   allowAdditionalProperties: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether the model may pass other parameters.' }),
+    Type.Boolean({ description: 'Whether the model may pass other parameters.' }),
   ),
   parameters: Type.Optional(Parameters),
   icon: Type.Optional(Icon),
@@ -75,8 +85,17 @@ const apiToolSecrets = {
   headers: Type.Optional(HeaderText),
 }
 
+/** What isn't given is false. A change has no defaults: what isn't given stays. */
+const byDefaultFalse = (field: TSchema) => Type.Optional(Type.Boolean({ ...field, default: false }))
+
 export const NewApiTool = Type.Object(
-  { slug: Slug, ...apiTool, ...apiToolSecrets },
+  {
+    slug: Slug,
+    ...apiTool,
+    ...apiToolSecrets,
+    allowAdditionalProperties: byDefaultFalse(apiTool.allowAdditionalProperties),
+    idempotent: byDefaultFalse(apiTool.idempotent),
+  },
   { 'x-component': 'NewApiTool' },
 )
 export type NewApiTool = Static<typeof NewApiTool>

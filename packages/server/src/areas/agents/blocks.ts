@@ -57,19 +57,25 @@ export interface Block {
 
 type OwnApp = Pick<ServedApp, 'id' | 'no'>
 
-export function toBlock(
+export const openSecrets = (
   { secrets }: Pick<Deps, 'secrets'>,
+  appNo: number,
+  kind: BlockKind,
+  { slug, secret_sealed: sealed }: Pick<BlockRow, 'slug' | 'secret_sealed'>,
+): BlockSecrets =>
+  sealed ? JSON.parse(secrets.open(['agent_blocks.secret', appNo, kind, slug], sealed)) : {}
+
+export function toBlock(
+  deps: Pick<Deps, 'secrets'>,
   app: OwnApp,
   { kind }: Pick<BlockSpec, 'kind'>,
   row: BlockRow,
 ): Block {
-  const { slug, definition, secret_sealed: sealed } = row
+  const { slug, definition } = row
   return {
     slug,
     fields: definition as BlockFields,
-    secrets: sealed
-      ? JSON.parse(secrets.open(['agent_blocks.secret', app.no, kind, slug], sealed))
-      : {},
+    secrets: openSecrets(deps, app.no, kind, row),
     common: { _id: `${app.id}_${slug}`, appId: app.id },
     createdAt: row.created_at,
     updatedAt: row.updated_at,

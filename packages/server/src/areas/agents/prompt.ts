@@ -1,5 +1,5 @@
 /** What the model gets: the instruction of the agent, and the thread up to the question. */
-import type { ChatTurn } from '../../core/models/chat.ts'
+import type { ChatTurn } from '../../core/models/prompt.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { listBlocks } from './blocks.queries.ts'
 import type { NewAgentVariable } from './blocks.schema.ts'
@@ -38,27 +38,42 @@ export async function readTurns(
   return [...turns, { role: 'user', text: question.text }]
 }
 
-/** The instruction with the values of its variables. */
-export async function readInstruction(
+/** The values of the app's variables for a question, by name. */
+export async function readVariables(
   db: Executor,
   appNo: number,
+  question: QuestionRow,
+): Promise<Map<string, string>> {
+  const rows = await listBlocks.many(db, { appNo, kind: 'variable', ...EVERY })
+  return new Map(
+    rows.map(({ slug, definition }) => [
+      slug,
+      line(sourced(definition as NewAgentVariable, question)),
+    ]),
+  )
+}
+
+/** What texts can say about the user who asks. */
+export const senderOf = ({ uid, name, role }: QuestionRow): Record<string, string> => ({
+  ...{ uid: line(uid), name: line(name), role: line(role) },
+})
+
+/** The instruction with the values of its variables. */
+export function fillInstruction(
   instruction: string | undefined,
   question: QuestionRow,
-): Promise<string | undefined> {
-  if (!instruction?.includes('@var-')) return instruction
-  const rows = await listBlocks.many(db, { appNo, kind: 'variable', ...EVERY })
-  const known = new Map(rows.map(({ slug, definition }) => [slug, definition as NewAgentVariable]))
-  const { uid, name, role } = question
-  const sender: Record<string, string> = { uid, name, role }
+  variables: Map<string, string>,
+): string | undefined {
+  const sender = senderOf(question)
   // One pass: a value that looks like a variable isn't one.
-  return instruction.replace(
+  return instruction?.replace(
     /@var-auth:sender\.(uid|name|role)|@var-custom:([a-zA-Z][a-zA-Z0-9_.]*)/g,
     (all, field: string | undefined, key = '') => {
-      if (field !== undefined) return line(sender[field])
+      if (field !== undefined) return sender[field] ?? ''
       // A sentence may end after the name.
-      const slug = known.has(key) ? key : key.replace(/\.+$/, '')
-      const variable = known.get(slug)
-      return variable ? line(sourced(variable, question)) + key.slice(slug.length) : all
+      const slug = variables.has(key) ? key : key.replace(/\.+$/, '')
+      const value = variables.get(slug)
+      return value === undefined ? all : value + key.slice(slug.length)
     },
   )
 }
@@ -75,7 +90,7 @@ function sourced(variable: NewAgentVariable, { metadata, data }: QuestionRow): u
 }
 
 /** One line of text; objects and nothing are left out. */
-const line = (value: unknown) =>
+export const line = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).replace(/\s+/g, ' ').slice(0, VALUE_LENGTH)
     : ''

@@ -2,11 +2,14 @@
 import type { ServerBody } from '@loquat/protocol'
 import { publishEphemeral } from '../../core/ephemeral.ts'
 import { printedId } from '../../core/ids.ts'
+import type { ToolCall } from '../../core/models/prompt.ts'
 import type { Deps } from '../../deps.ts'
 import type { RunRow } from './runs.queries.ts'
 
 /** Pieces of text that arrive within this time are one frame. */
 const TOGETHER_MS = 50
+/** How much devices see of what a tool answered. */
+const CONTENT_LENGTH = 2_000
 
 type Shown = Pick<
   RunRow,
@@ -38,7 +41,11 @@ export function sendAgentEvent(
 /** The text of a run, piece by piece. */
 export class RunStream {
   readonly #send: (type: AgentEventType, data?: Data) => void
+  /** Whether arguments and results of tools stay hidden. Nobody has moderated them. */
+  hidesCalls = false
   #attempt = 0
+  /** Whether the text has begun. */
+  #writes = false
   /** How much of the text was sent, and what comes next. */
   #offset = 0
   #pending = ''
@@ -57,23 +64,46 @@ export class RunStream {
     this.#send('run_started')
   }
 
-  /** Devices forget the text of earlier attempts. */
-  begin(attempt: number): void {
+  /**
+   * The model is asked. Devices forget the text of earlier calls as soon as there is a new one, and at once if the
+   * call repeats one that failed.
+   */
+  begin(attempt: number, repeats: boolean): void {
     this.stop()
     this.#attempt = attempt
     this.#offset = 0
-    this.#send('text_message_start')
+    this.#writes = false
+    if (repeats) this.#beginText()
   }
 
   add(text: string): void {
     if (text === '') return
+    this.#beginText()
     this.#pending += text
     this.#timer ??= setTimeout(() => this.#flush(), TOGETHER_MS)
   }
 
-  finished(answerId: number | undefined): void {
+  /** The model wants something else now. */
+  endText(): void {
     this.#flush()
-    this.#send('text_message_end')
+    if (this.#writes) this.#send('text_message_end')
+    this.#writes = false
+  }
+
+  toolCalled({ id: toolCallId, name, arguments: delta }: ToolCall, displayName: string): void {
+    this.#send('tool_call_start', { toolCallId, name, displayName })
+    if (!this.hidesCalls) this.#send('tool_call_args', { toolCallId, delta })
+    this.#send('tool_call_end', { toolCallId })
+  }
+
+  toolAnswered(toolCallId: string, text: string): void {
+    const content = this.hidesCalls ? {} : { content: text.slice(0, CONTENT_LENGTH) }
+    this.#send('tool_call_result', { toolCallId, role: 'tool', ...content })
+  }
+
+  finished(answerId: number | undefined): void {
+    this.#beginText()
+    this.endText()
     this.#send('run_finished', answerId === undefined ? {} : { messageId: String(answerId) })
   }
 
@@ -87,6 +117,12 @@ export class RunStream {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#pending = ''
+  }
+
+  #beginText(): void {
+    if (this.#writes) return
+    this.#writes = true
+    this.#send('text_message_start')
   }
 
   #flush(): void {

@@ -42,7 +42,11 @@ type Step = AgentRunDetails['steps'][number]
 const toStep = (actor: Actor, row: StepRow): Step => ({
   ...{ no: row.no, attempt: row.attempt, kind: row.kind as Step['kind'] },
   state: row.state as Step['state'],
+  ...(row.tool !== null && { tool: row.tool }),
+  ...(row.call_id !== null && { toolCallId: row.call_id }),
   ...(isApp(actor) && {
+    ...(row.arguments !== null && { arguments: row.arguments }),
+    ...(row.result !== null && { result: row.result }),
     ...(row.provider_id !== null && { providerId: row.provider_id }),
     ...(row.model !== null && { model: row.model }),
     ...(row.input_tokens !== null && { inputTokens: row.input_tokens }),
@@ -84,11 +88,12 @@ export async function getAgentRun(actor: Actor, runId: string): Promise<AgentRun
   const { db } = actor.app.cell
   const row = await getRow(db, actor, findRun, runId)
   const steps = await listSteps.many(db, { appNo: actor.app.no, runId })
-  const last = steps.at(-1)
+  const calls = steps.filter(({ kind }) => kind === 'model_call')
+  const text = calls.at(-1)?.text ?? null
   return {
     ...toRun(actor, row),
-    ...(last && { attempt: last.attempt }),
-    ...(last && last.text !== null && { text: last.text }),
+    ...(calls.length > 0 && { attempt: calls.length }),
+    ...(text !== null && { text }),
     steps: steps.map((step) => toStep(actor, step)),
   }
 }

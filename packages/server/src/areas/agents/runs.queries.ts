@@ -9,7 +9,7 @@ export type RunRow = Omit<CellRows['agent_runs'], 'app_no'> & {
 }
 export type StepRow = Omit<
   CellRows['agent_steps'],
-  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money'
+  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money' | 'calls'
 >
 
 type OneRun = { appNo: number; runId: string }
@@ -69,8 +69,8 @@ export function listRunRows(
 
 export const listSteps = query<OneRun, StepRow>(
   'agents.listSteps',
-  `select no, attempt, kind, state, provider_id, model, text, input_tokens, output_tokens, charged_tokens,
-     charged_money, error, started_at, ended_at
+  `select no, attempt, kind, state, provider_id, model, text, tool, call_id, arguments, result, input_tokens,
+     output_tokens, charged_tokens, charged_money, error, started_at, ended_at
    from agent_steps where app_no = :appNo and run_id = :runId::uuid order by no, attempt`,
 )
 
@@ -100,7 +100,7 @@ export const storeAnswer = query<OneRun & { answerId: number }>(
      update agent_runs set answer_id = :answerId
      where app_no = :appNo and run_id = :runId::uuid returning agent_uid
    ), stepped as (
-     update agent_steps set text = null where app_no = :appNo and run_id = :runId::uuid
+     update agent_steps set text = null, calls = null where app_no = :appNo and run_id = :runId::uuid
    )
    update agents a set last_message_at = now() from answered
    where a.app_no = :appNo and a.uid = answered.agent_uid`,
@@ -185,14 +185,44 @@ export const cutSteps = query<OneRun>(
    where app_no = :appNo and run_id = :runId::uuid and state = 'running'`,
 )
 
-/** The attempts of a step since the run was last started. */
-export const countAttempts = query<OneRun & { no: number }, { last: number; recent: number }>(
-  'agents.countAttempts',
-  `select coalesce(max(s.attempt), 0) as last,
-     count(*) filter (where s.started_at >= r.started_at) as recent
+export type TrailRow = Pick<
+  CellRows['agent_steps'],
+  'no' | 'attempt' | 'kind' | 'state' | 'tool' | 'arguments' | 'result'
+> & {
+  calls: unknown
+  /** Whether it was started after the run was last started. */
+  recent: boolean
+}
+
+/** What a run needs to know of its steps to go on. */
+export const listTrail = query<OneRun, TrailRow>(
+  'agents.listTrail',
+  `select s.no, s.attempt, s.kind, s.state, s.calls, s.tool, s.arguments, s.result,
+     s.started_at >= r.started_at as recent
    from agent_runs r
-   left join agent_steps s on s.app_no = r.app_no and s.run_id = r.run_id and s.no = :no
-   where r.app_no = :appNo and r.run_id = :runId::uuid`,
+   join agent_steps s on s.app_no = r.app_no and s.run_id = r.run_id
+   where r.app_no = :appNo and r.run_id = :runId::uuid
+   order by s.no, s.attempt`,
+)
+
+/** Before the call, so that after a crash nobody thinks that it wasn't made. */
+export const addToolCall = query<OneStep & { tool: string; callId: string; arguments: string }>(
+  'agents.addToolCall',
+  `insert into agent_steps (app_no, run_id, no, attempt, kind, tool, call_id, arguments)
+   values (:appNo, :runId::uuid, :no, :attempt, 'tool_call', :tool, :callId, :arguments)`,
+)
+
+export const storeResult = query<OneStep & { state: string; result: string }>(
+  'agents.storeResult',
+  `update agent_steps set state = :state, result = :result, ended_at = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
+)
+
+/** Nobody knows what came of the call. */
+export const failToolCall = query<OneStep & { error: string }>(
+  'agents.failToolCall',
+  `update agent_steps set state = 'failed', error = :error, ended_at = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
 )
 
 /** Reserves what a call may cost, and adds its step. A reason: it must not be made, and the caller rolls back. */
@@ -211,20 +241,22 @@ export const storeText = query<OneStep & { text: string }>(
    where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
 )
 
-/** Ends a call. Without `tokens` and `money`, it cost all that was reserved. */
-export const settleCall = query<
-  OneStep & {
-    state: string
-    error: string | null
-    input: number | null
-    output: number | null
-    tokens: number | null
-    money: number | null
-  }
->(
+/** How a call of a model ended. Without `tokens` and `money`, it cost all that was reserved. */
+export type Settled = OneStep & {
+  state: string
+  error: string | null
+  input: number | null
+  output: number | null
+  tokens: number | null
+  money: number | null
+  /** The calls of tools that it wants, as JSON. */
+  calls: string | null
+}
+
+export const settleCall = query<Settled>(
   'agents.settleCall',
   `select settle_agent_call(:appNo, :runId::uuid, :no, :attempt, :state, :error, :input::int, :output::int,
-     :tokens::bigint, :money::float8)`,
+     :tokens::bigint, :money::float8, :calls::jsonb)`,
 )
 
 /** Ends runs whose job can't run any more: somebody cancelled it, or its workers died again and again. */

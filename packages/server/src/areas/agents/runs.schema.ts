@@ -16,6 +16,7 @@ export const END_REASONS = [
   // Failed.
   ...(['agent_inactive', 'not_configured', 'timed_out', 'interrupted', 'empty_answer'] as const),
   ...(['disapproved', 'not_deliverable', 'filtered'] as const),
+  ...(['outcome_unknown', 'repeated_call', 'too_many_steps'] as const),
   ...(['budget_run', 'budget_user', 'budget_app', 'budget_unpriced'] as const),
   ...(['provider_limited', 'provider_unavailable', 'provider_refused'] as const),
   ...(['provider_invalid', 'provider_silent', 'provider_forbidden'] as const),
@@ -33,10 +34,18 @@ const Step = Type.Object(
     attempt: Type.Integer({
       description: 'From 1. A step that failed or was cut off is repeated.',
     }),
-    kind: Type.Enum(['model_call']),
+    kind: Type.Enum(['model_call', 'tool_call']),
     state: Type.Enum(['running', 'done', 'failed', 'cut'], {
       description: '`cut`: its process ended before it did.',
     }),
+    tool: Type.Optional(Type.String({ description: '`tool_call`: name of the tool.' })),
+    toolCallId: Type.Optional(Type.String({ description: '`tool_call`: id that the model gave.' })),
+    arguments: Type.Optional(
+      Type.String({ description: '`tool_call`: what the model passed. Only for the app.' }),
+    ),
+    result: Type.Optional(
+      Type.String({ description: '`tool_call`: what the model was told. Only for the app.' }),
+    ),
     providerId: Type.Optional(Type.String({ description: 'Only for the app.' })),
     model: Type.Optional(Type.String({ description: 'Only for the app.' })),
     inputTokens: Type.Optional(
@@ -65,7 +74,7 @@ const run = {
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
       description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent.',
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time.',
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),
@@ -84,7 +93,11 @@ export type AgentRun = Static<typeof AgentRun>
 export const AgentRunDetails = Type.Object(
   {
     ...run,
-    attempt: Type.Optional(Type.Integer({ description: 'Attempt of the last step.' })),
+    attempt: Type.Optional(
+      Type.Integer({
+        description: 'How often the model was called. The text is of the last call.',
+      }),
+    ),
     text: Type.Optional(
       Type.String({
         description:

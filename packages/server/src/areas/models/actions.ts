@@ -1,6 +1,6 @@
 import type { EventType } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
-import type { ProviderKind } from '../../core/models/chat.ts'
+import type { ProviderKind } from '../../core/models/prompt.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'

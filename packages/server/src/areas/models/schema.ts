@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { PROVIDER_KINDS } from '../../core/models/chat.ts'
+import { PROVIDER_KINDS } from '../../core/models/prompt.ts'
 import { Id, Name, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 
 const Kind = Type.Enum([...PROVIDER_KINDS], {

@@ -8,7 +8,8 @@ import { newAuthority } from '../../../test/certificates.ts'
 import { startNameServer } from '../../../test/name-server.ts'
 import { Outbound } from '../../platform/net/outbound.ts'
 import { Targets } from '../../platform/net/targets.ts'
-import { ChatFailed, streamChat } from './chat.ts'
+import { streamChat } from './chat.ts'
+import { ChatFailed } from './prompt.ts'
 
 const authority = newAuthority()
 const ends: (() => void)[] = [() => authority.remove()]

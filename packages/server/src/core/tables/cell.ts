@@ -39,7 +39,7 @@ export const cellTables = {
   agent_blocks: { moves: 'replicated', exported: 'settings', service: ALL, sealed: { secret_sealed: 'agent_blocks.secret' }, plain: 'app_no kind slug definition created_at updated_at' },
   agent_progress: { moves: 'replicated', service: ALL, plain: 'app_no position' },
   agent_runs: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'agent_uid uid', personal: 'error', plain: 'app_no run_id conversation message_id thread_id job_id state reason answer_id created_at started_at ended_at' },
-  agent_steps: { moves: 'replicated', service: ALL, erased: 'deleted', personal: 'text error', plain: 'app_no run_id no attempt kind state provider_id model input_tokens output_tokens reserved_tokens reserved_money charged_tokens charged_money started_at ended_at' },
+  agent_steps: { moves: 'replicated', service: ALL, erased: 'deleted', personal: 'text calls tool call_id arguments result error', plain: 'app_no run_id no attempt kind state provider_id model input_tokens output_tokens reserved_tokens reserved_money charged_tokens charged_money started_at ended_at' },
   agent_budgets: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no run_tokens run_money user_day_tokens user_day_money app_month_tokens app_month_money' },
   agent_spending: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no period tokens money' },
   flag_reasons: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no reason_id name description created_at updated_at' },

@@ -25,8 +25,10 @@ export interface Answer {
 }
 
 export interface StreamedCall {
+  /** POST unless given. */
+  method?: string
   headers: Record<string, string>
-  body: string
+  body?: string
   /** Fails if nothing arrives for so long. */
   idleMs: number
   signal: AbortSignal
@@ -78,12 +80,12 @@ export class Outbound {
    */
   async stream(
     url: string,
-    { headers, body, idleMs, signal }: StreamedCall,
+    { method = 'POST', headers, body, idleMs, signal }: StreamedCall,
   ): Promise<StreamedAnswer> {
     const fault = this.#targets.shapeFaultOf(url)
     if (fault) throw new ForbiddenTarget(`the URL ${fault}`)
     // A connection of its own: one that was idle may be closed just now, and then nobody knows whether the call arrived.
-    const sent = this.#request(new URL(url), headers, signal, false)
+    const sent = this.#request(new URL(url), { method, headers, signal, shared: false })
     const connection = watchConnection(sent, idleMs)
     let response: http.IncomingMessage | undefined
     sent.setTimeout(idleMs, () => {
@@ -118,7 +120,7 @@ export class Outbound {
       let sent: http.ClientRequest | undefined
       try {
         return await new Promise<Answer>((resolve, reject) => {
-          sent = this.#request(url, call.headers, signal)
+          sent = this.#request(url, { method: 'POST', headers: call.headers, signal, shared: true })
           sent.once('error', reject)
           sent.once('response', (response) => void read(response, call.answerBytes).then(resolve))
           // Status 101. Without this listener there would be neither a response nor an error.
@@ -138,12 +140,13 @@ export class Outbound {
 
   #request(
     url: URL,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-    shared = true,
+    {
+      shared,
+      ...request
+    }: { method: string; headers: Record<string, string>; signal: AbortSignal; shared: boolean },
   ): http.ClientRequest {
     const { lookup } = this.#targets
-    const options = { method: 'POST', headers, signal, ...(lookup && { lookup }) }
+    const options = { ...request, ...(lookup && { lookup }) }
     return url.protocol === 'https:'
       ? https.request(url, { ...options, agent: shared && this.#agents['https:'] })
       : http.request(url, { ...options, agent: shared && this.#agents['http:'] })

@@ -1,0 +1,125 @@
+/** Calls of the model in a run. Each is a step, and reserves what it may cost before it is made. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mostTokens, streamChat } from '../../core/models/chat.ts'
+import { type ChatEnd, ChatFailed, type ChatPrompt, type Usage } from '../../core/models/prompt.ts'
+import { AnswerText } from './answer-text.ts'
+import type { Asked } from './asked.ts'
+import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
+import { finish } from './run-end.ts'
+import { reserveCall, settleCall, storeText, type TrailRow } from './runs.queries.ts'
+import type { EndReason } from './runs.schema.ts'
+import { shower } from './shown-text.ts'
+import type { Called, NextStep } from './trail.ts'
+
+const STORE_MS = 1_000
+/** Prices are for so many tokens. */
+const PRICED_TOKENS = 1_000_000
+/** How many steps a run has at most. */
+const STEPS = 50
+const REPEATED: string[] = ['provider_limited', 'provider_unavailable', 'provider_invalid']
+
+/** Money is null without prices. */
+interface Cost {
+  tokens: number
+  money: number | null
+}
+
+function costOf({ prices }: Asked, { input, output }: Usage): Cost {
+  const money = prices && (input * prices.input + output * prices.output) / PRICED_TOKENS
+  return { tokens: input + output, money: money ?? null }
+}
+
+/** Asks the model once. Returns whether the run is over. */
+export async function askModel(
+  run: ActiveRun,
+  asked: Asked,
+  { no, turns, tried }: NextStep,
+  rows: TrailRow[],
+): Promise<boolean> {
+  const { job, stream, signal } = run
+  const { appNo, input } = job
+  const recent = tried.filter((row) => row.recent).length
+  if (recent >= ATTEMPTS) throw new Ended('failed', 'interrupted')
+  if (no > STEPS) throw new Ended('failed', 'too_many_steps')
+  const prompt: ChatPrompt = { ...asked.prompt, turns: [...asked.prompt.turns, ...turns] }
+  const step = { appNo, runId: input.runId, no, attempt: (tried.at(-1)?.attempt ?? 0) + 1 }
+  await inStep(job, async (tx) => {
+    const most = costOf(asked, mostTokens(prompt))
+    const call = { ...step, providerId: asked.providerId, model: prompt.model, ...most }
+    const { refusal } = await reserveCall.one(tx, call)
+    if (refusal !== null) throw new Ended('failed', refusal as EndReason)
+  })
+  try {
+    const before = rows.filter(({ kind }) => kind === 'model_call').length
+    stream.begin(before + 1, step.attempt > 1)
+    return await callModel(run, asked, prompt, step)
+  } catch (error) {
+    if (!(error instanceof ChatFailed)) throw error
+    const cost = error.spent ? { tokens: null, money: null } : { tokens: 0, money: 0 }
+    const none = { input: null, output: null, calls: null }
+    await inStep(job, (tx) =>
+      settleCall.run(tx, { ...step, ...none, ...cost, state: 'failed', error: error.message }),
+    )
+    if (!REPEATED.includes(error.fault) || recent + 1 >= ATTEMPTS) throw error
+  }
+  await sleep(PAUSE_MS * 2 ** recent, undefined, { signal })
+  return false
+}
+
+async function callModel(run: ActiveRun, asked: Asked, prompt: ChatPrompt, step: Step) {
+  const { job, stream } = run
+  const { text, end } = await readAnswer(run, asked, prompt, step)
+  const { usage, calls } = end
+  const called: Called | undefined = calls.length > 0 ? { text, calls } : undefined
+  const settled = {
+    ...{ ...step, state: 'done', error: null, calls: called ? JSON.stringify(called) : null },
+    ...(usage ? costOf(asked, usage) : { tokens: null, money: null }),
+    ...{ input: usage?.input ?? null, output: usage?.output ?? null },
+  }
+  if (!called) {
+    await finish(run, { question: asked.question, settled, text: text.trim(), end })
+    return true
+  }
+  await inStep(job, (tx) => settleCall.run(tx, settled))
+  stream.endText()
+  return false
+}
+
+/** Reads the answer as it arrives, shows it to devices, and stores it once a second. */
+async function readAnswer(
+  run: ActiveRun,
+  { url, key, question, moderated }: Asked,
+  prompt: ChatPrompt,
+  step: Step,
+): Promise<{ text: string; end: ChatEnd }> {
+  const { job, signal } = run
+  const { outbound, config } = job.context.deps
+  const idleMs = config.agents.idleSeconds * 1_000
+  const pieces = streamChat({ ...prompt, url, key, outbound, idleMs, signal })
+  const answer = new AnswerText()
+  const show = shower(run, question, moderated)
+  let end: ChatEnd = { finish: 'length', usage: undefined, calls: [] }
+  let storedAt = performance.now()
+  for (;;) {
+    const next = await pieces.next()
+    if (next.done) {
+      end = next.value
+      break
+    }
+    answer.add(next.value)
+    const visible = await show(answer.text)
+    // The rest isn't read; this closes the connection.
+    if (answer.full) {
+      await pieces.return(end)
+      break
+    }
+    if (performance.now() - storedAt >= STORE_MS) {
+      // The asking user can read it, so it is no more than devices were shown.
+      await inStep(job, (tx) => storeText.run(tx, { ...step, text: visible }))
+      storedAt = performance.now()
+    }
+  }
+  answer.end()
+  await show(answer.text)
+  return { text: answer.text, end }
+}

@@ -1,0 +1,51 @@
+/** What the parts of a run have in common. */
+import type { JobDeps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { Run } from '../../platform/jobs/definition.ts'
+import type { RunStream } from './run-stream.ts'
+import type { EndReason, RunState } from './runs.schema.ts'
+
+export type AgentJob = Run<{ runId: string }, Record<string, never>, JobDeps>
+
+/** A run that is under way. */
+export interface ActiveRun {
+  job: AgentJob
+  stream: RunStream
+  /** Aborts when the job must stop, or the run has taken too long. */
+  signal: AbortSignal
+}
+
+/** How often a model or a tool is called that fails, or whose answer is cut off. */
+export const ATTEMPTS = 3
+/** The first pause between attempts; the next one is twice as long. */
+export const PAUSE_MS = 1_000
+
+/** Which row a step is. */
+export type Step = { appNo: number; runId: string; no: number; attempt: number }
+
+/** How a run ended without an answer. */
+export class Ended extends Error {
+  readonly state: RunState
+  readonly reason: EndReason
+  readonly detail: string | null
+
+  constructor(state: 'failed' | 'cancelled', reason: EndReason, detail: string | null = null) {
+    super(reason)
+    this.state = state
+    this.reason = reason
+    this.detail = detail
+  }
+}
+
+/** A transaction that fails if the job was lost or cancelled. */
+export async function inStep<T>(
+  { checkpoint }: AgentJob,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  let result: T | undefined
+  await checkpoint(async (tx) => {
+    result = await work(tx)
+    return {}
+  })
+  return result as T
+}

@@ -1,0 +1,82 @@
+/** What chat models are asked, and how their answers end. */
+
+export const PROVIDER_KINDS = ['openai', 'anthropic'] as const
+export type ProviderKind = (typeof PROVIDER_KINDS)[number]
+
+/** A tool that the model may call. */
+export interface OfferedTool {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  name: string
+  description: string
+  /** A JSON schema of an object. */
+  parameters: object
+}
+
+/** A call of a tool that the model asks for. */
+export interface ToolCall {
+  id: string
+  name: string
+  /** JSON text, or whatever the model wrote. */
+  arguments: string
+}
+
+export type ChatTurn =
+  | { role: 'user'; text: string }
+  | { role: 'assistant'; text: string; calls?: ToolCall[] }
+  /** What came of a call. */
+  | { role: 'tool'; callId: string; text: string; failed: boolean }
+
+/** Which model to ask what. */
+export interface ChatPrompt {
+  kind: ProviderKind
+  model: string
+  system: string | undefined
+  turns: ChatTurn[]
+  tools?: OfferedTool[]
+  /** The longest answer, in tokens. */
+  maxTokens: number
+  temperature: number | undefined
+}
+
+/** Why there is no complete answer. */
+export type ChatFault =
+  /** The provider refuses so many requests; again later. */
+  | 'provider_limited'
+  /** It failed, or the connection did; again later. */
+  | 'provider_unavailable'
+  /** It refuses this request. */
+  | 'provider_refused'
+  /** It sent something that isn't an answer. */
+  | 'provider_invalid'
+  /** It sent nothing for too long. */
+  | 'provider_silent'
+  /** Its URL must not be called. */
+  | 'provider_forbidden'
+
+export class ChatFailed extends Error {
+  readonly fault: ChatFault
+  /** Whether the provider may have worked for it, and so may want to be paid. */
+  readonly spent: boolean
+
+  constructor(fault: ChatFault, message: string, spent: boolean) {
+    super(message)
+    this.fault = fault
+    this.spent = spent
+  }
+}
+
+export interface Usage {
+  input: number
+  output: number
+}
+
+/** Why the model stopped: it was done, the answer got too long, or the provider suppressed the rest. */
+export type Finish = 'stop' | 'length' | 'filtered'
+
+export interface ChatEnd {
+  finish: Finish
+  /** What the provider counted; undefined if it doesn't say. */
+  usage: Usage | undefined
+  /** The model goes on when it knows what came of these. Empty unless it stopped by itself. */
+  calls: ToolCall[]
+}
