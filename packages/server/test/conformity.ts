@@ -133,6 +133,36 @@ export function fieldsOf({ $ref, properties = {}, anyOf = [] }: Schema): string[
   return [...new Set([...Object.keys(properties), ...inner.flatMap(fieldsOf)])]
 }
 
+/** All fields of a body with their paths, such as `rule.conditions.value`, but for those that `skip` names and their inner fields. */
+export function* pathsIn(
+  { $ref, ...own }: Schema,
+  skip: (name: string, schema: Schema) => boolean,
+  path: string[] = [],
+): Generator<{ path: string; schema: Schema }> {
+  const schema: Schema = $ref ? { ...named.get($ref), ...own } : own
+  const name = path.at(-1) ?? ''
+  if (skip(name, schema)) return
+  if (name) yield { path: path.join('.'), schema }
+  const {
+    properties = {},
+    patternProperties = {},
+    additionalProperties,
+    items,
+    anyOf = [],
+  } = schema
+  for (const [inner, field] of Object.entries(properties))
+    yield* pathsIn(field, skip, [...path, inner])
+  const unnamed = [
+    items,
+    additionalProperties,
+    ...Object.values(patternProperties as object),
+    ...anyOf,
+  ]
+  for (const inner of unnamed) {
+    if (typeof inner === 'object') yield* pathsIn(inner as Schema, skip, path)
+  }
+}
+
 const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 
 const parametersIn = ({ path }: Operation) => path.split('{').length

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
+import { SECRET_NAME } from '../src/gate/audit.ts'
+import { managementOperations, operations, pathsIn, type Schema } from './conformity.ts'
 import { queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { startServing } from './loquat.ts'
@@ -133,5 +135,25 @@ suite('the log', () => {
     }
     const secrets = [server.env.LOQUAT_SECRET ?? '?', server.env.LOQUAT_DIRECTORY_URL ?? '?']
     for (const secret of secrets) assert.ok(!output.includes(secret))
+  })
+})
+
+suite('the audit log', () => {
+  /** Content that users see, and names of parameters. */
+  const SHOWN = /^(data\.interactiveData\.|parameters\.key$)/
+  const isHidden = (name: string, schema: Schema) =>
+    SECRET_NAME.test(name) || schema['x-secret'] === true
+  const soundsSecret = (path: string, { type, description }: Schema) =>
+    type !== 'boolean' &&
+    (/(key|headers|auth|credentials)$/i.test(path) ||
+      /never returned|last four/i.test(`${description}`))
+
+  test('hides every field of a request that sounds secret', () => {
+    const shown = [...operations, ...managementOperations].flatMap(({ operationId, body }) =>
+      [...pathsIn(body ?? {}, isHidden)]
+        .filter(({ path, schema }) => soundsSecret(path, schema) && !SHOWN.test(path))
+        .map(({ path }) => `${operationId} ${path}`),
+    )
+    assert.deepEqual(shown, [])
   })
 })

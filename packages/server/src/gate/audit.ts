@@ -40,17 +40,23 @@ export async function recordAudit(
   }
 }
 
-const SECRET = /password|secret|token|apikey|code/i
+/** Names of fields that are secret in every request. Others say so in their schema (secret-fields.ts). */
+export const SECRET_NAME = /password|secret|token|apikey|code/i
 const LONGEST = 500
 
-/** Leaves out passwords and keys, and shortens long texts. */
+/** Leaves out what is secret by its name, with everything in it, and shortens long texts. */
 export function withoutSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') {
-    if (SECRET.test(name)) return '***'
+    if (SECRET_NAME.test(name)) return '***'
     return value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value
   }
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
-  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutSecrets(inner, key)]))
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [
+      key,
+      withoutSecrets(inner, SECRET_NAME.test(name) ? name : key),
+    ]),
+  )
 }

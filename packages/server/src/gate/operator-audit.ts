@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../platform/http/fail.ts'
+import { hideSecretFields } from '../platform/http/secret-fields.ts'
 import { type Actor, type AuditEntry, recordAudit } from './audit.ts'
 import type { Operator } from './operator.ts'
 import { insertOutcome } from './operators.queries.ts'
@@ -17,14 +18,18 @@ export function beginAudit(
   app: ServedApp,
   { routeOptions, params, query, body, headers }: FastifyRequest,
 ): Promise<number> {
-  const { operationId: action = '' } = (routeOptions.schema ?? {}) as { operationId?: string }
+  const { operationId: action = '', body: schema } = (routeOptions.schema ?? {}) as {
+    operationId?: string
+    body?: object
+  }
   const { onbehalfof } = headers
   const target = {
     ...(params as Record<string, string>),
     ...(query as Record<string, string>),
     ...(typeof onbehalfof === 'string' && { onBehalfOf: onbehalfof }),
   }
-  return recordAudit(directory.db, operator, { action, app, target, after: body })
+  const after = hideSecretFields(schema, body)
+  return recordAudit(directory.db, operator, { action, app, target, after })
 }
 
 /** Stores the outcome. If the process or the directory dies first, the entry stays without one. */

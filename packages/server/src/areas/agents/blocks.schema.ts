@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Metadata, Name, Text, Url } from '../../platform/http/schemas.ts'
+import { SECRET } from '../../platform/http/secret-fields.ts'
 import { CursorPage, CursorQuery, Milliseconds } from './cursor.ts'
 
 const JsonSchema = Metadata(20_000, 'Parameters as a JSON schema of an object.')
@@ -44,6 +45,7 @@ const Parameters = Type.Array(
 export type Parameters = Static<typeof Parameters>
 
 const HeaderText = Type.String({
+  ...SECRET,
   maxLength: 5_000,
   description:
     'Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned.',

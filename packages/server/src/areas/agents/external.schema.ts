@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Name, Text } from '../../platform/http/schemas.ts'
+import { SECRET } from '../../platform/http/secret-fields.ts'
 import { PictureUrl } from '../files/schema.ts'
 import { AgentMetadata, BlockNames } from './schema.ts'
 
@@ -13,7 +14,7 @@ const Framework = Type.String({
 const Headers = Type.Record(
   Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$' }),
   Type.String({ maxLength: 2_000, pattern: '^[\\x20-\\x7e]*$' }),
-  { maxProperties: 20, description: 'Sent with every call. They are never returned.' },
+  { ...SECRET, maxProperties: 20, description: 'Sent with every call. They are never returned.' },
 )
 
 const meta = {

@@ -7,6 +7,11 @@ import { until } from '../../../test/until.ts'
 
 const server = useServer()
 
+async function readAudit(): Promise<string> {
+  const text = 'select * from audit'
+  return JSON.stringify((await server.deps.directory.db.query({ name: '', text, values: [] })).rows)
+}
+
 suite('listAppAuditEntries', () => {
   test('shows who changed what, from where, with the values before and after', async () => {
     const rui = await newOperator(server)
@@ -91,17 +96,72 @@ suite('listAppAuditEntries', () => {
     const pair = await rui.client.keys.create({ name: 'Pair', password: rui.password })
     const password = 'another password'
     await rui.client.operators.update({ password, currentPassword: rui.password })
-    const { rows } = await server.deps.directory.db.query({
-      name: '',
-      text: 'select * from audit',
-      values: [],
-    })
-    const text = JSON.stringify(rows)
+    const text = await readAudit()
     assert.ok(text.includes('updateApiKey'))
     const secrets = [key.apiKey, pair.secret, password, rui.password, 'hook-password']
     for (const secret of [...secrets, ...Object.keys(app.apiKeys)]) {
       assert.ok(!text.includes(secret))
     }
+  })
+
+  test("contains no secret of other companies' services, even if the request is refused", async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Secrets' })
+    const url = 'https://8.8.8.8/'
+    const headers = JSON.stringify({ 'x-key': 'marked' })
+    const login = { useBasicAuth: true, basicAuthUsername: 'ana', basicAuthPassword: 'marked' }
+    const custom = { webhookURL: url, isEnabled: true, ...login }
+    const sender = { senderName: 'Chat', senderEmail: 'chat@example.org' }
+    const account = { project_id: 'p', client_email: 'a@example.org', private_key_id: 'k1' }
+    const apns = { keyId: 'k2', teamId: 't', bundleId: 'b', p8KeyFilename: 'f' }
+    const sendgrid = { sendGridTemplateID: 'd', sendGridUnsubscribeGroupID: '7' }
+    const twilio = { twilioAccountSID: 'AC1', twilioSenderPhoneNumber: '+33100000001' }
+    const smtp = { smtpHost: 'smtp.example.org', smtpPort: 587, smtpSecurity: 'tls', ...sender }
+    const tool = { slug: 't', description: 'T', endpoint: url, method: 'GET', headers }
+    const agent = { name: 'A', icon: url, integrateWith: 'ag-ui', integrationType: 'agent' }
+    const subscription = { endpoint: `${url}marked`, keys: { p256dh: 'marked', auth: 'marked' } }
+    const push = 'notifications/push/v1'
+    const builder = 'ai-agents/agent-builder'
+    const bodies: Record<string, object> = {
+      [`${push}/providers/fcm`]: {
+        providerId: 'fcm',
+        serviceAccountCreds: { ...account, private_key: 'marked' },
+      },
+      [`${push}/providers/apns`]: { providerId: 'apns', ...apns, p8Key: 'marked' },
+      [`${push}/providers/web_push`]: {
+        ...{ providerId: 'web', subject: 'mailto:a@example.org', privateKey: 'marked' },
+      },
+      [`${push}/providers/custom`]: { providerId: 'own', ...custom },
+      [`${push}/tokens`]: { authToken: 'marked', platform: 'web_push', subscription },
+      'notifications/email/v1/providers/sendgrid': {
+        ...{ ...sendgrid, ...sender, sendGridApiKey: 'marked' },
+      },
+      'notifications/email/v1/providers/smtp': {
+        ...{ ...smtp, smtpUsername: 'chat', smtpPassword: 'marked', dkimPrivateKey: 'marked' },
+      },
+      'notifications/email/v1/providers/custom': custom,
+      'notifications/sms/v1/providers/twilio': { ...twilio, twilioAuthToken: 'marked' },
+      'notifications/sms/v1/providers/custom': custom,
+      'model-providers': { id: 'm', name: 'M', url, key: 'marked' },
+      [`${builder}/api-tools`]: { ...tool, enableBasicAuth: true, basicAuthPassword: 'marked' },
+      [`${builder}/mcp-servers`]: { slug: 'm', name: 'M', url, headers },
+      'ai-agents/agents': {
+        ...agent,
+        integrationMeta: { baseUrl: url, headers: { 'x-key': 'marked' } },
+      },
+    }
+    for (const [path, body] of Object.entries(bodies)) {
+      await rui.call('POST', `/apps/${id}/v3/${path}`, { body })
+    }
+    const { data } = await rui.client.auditEntries.listApp(id, { limit: 100 })
+    assert.equal(data.length, Object.keys(bodies).length + 1, 'an entry for each, and for the app')
+    assert.deepEqual(
+      data.filter((entry) => JSON.stringify(entry).includes('marked')),
+      [],
+    )
+    const text = await readAudit()
+    assert.ok(!text.includes('marked'))
+    assert.ok(text.includes('smtp.example.org'), 'what is not secret is there')
   })
 
   test('filters and pages', async () => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDER_KINDS } from '../../core/models/prompt.ts'
 import { Id, Name, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+import { SECRET } from '../../platform/http/secret-fields.ts'
 
 const Kind = Type.Enum([...PROVIDER_KINDS], {
   description:
@@ -21,6 +22,7 @@ const fields = {
       'What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address.',
   }),
   key: Type.String({
+    ...SECRET,
     minLength: 1,
     maxLength: 500,
     pattern: '^[\\x21-\\x7e]*$',

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../platform/http/schemas.ts'
+import { SECRET } from '../../platform/http/secret-fields.ts'
 
 const Word = (description: string, maxLength = 200) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[!-~]*$', description })
 const Label = (description: string) => Type.String({ maxLength: 200, description })
 const Secret = (description: string) =>
   Type.String({
+    ...SECRET,
     minLength: 1,
     maxLength: 8_192,
     description: `${description} Answers show its last four characters; if you send those back, it stays.`,
@@ -147,6 +149,7 @@ const custom = {
   useBasicAuth: Type.Boolean({ description: 'Whether name and password are sent.' }),
   basicAuthUsername: Label('Name for basic authentication.'),
   basicAuthPassword: Type.String({
+    ...SECRET,
     maxLength: 200,
     description: 'Password for basic authentication. Answers show its last four characters.',
   }),
@@ -192,6 +195,7 @@ const smtp = {
 const smtpLogin = {
   smtpUsername: Type.String({ maxLength: 200, description: 'Name for the login.' }),
   smtpPassword: Type.String({
+    ...SECRET,
     maxLength: 1_000,
     description:
       'Password for the login. Answers show its last four characters; if you send those back, it stays.',
@@ -207,6 +211,7 @@ const dkim = {
     description: 'Where the public key is: `<selector>._domainkey.<domain>`.',
   }),
   dkimPrivateKey: Type.String({
+    ...SECRET,
     maxLength: 8_192,
     description:
       'RSA key as PEM. Answers show its last four characters; if you send those back, it stays.',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { SECRET } from '../../platform/http/secret-fields.ts'
 
 const FIELDS = ['fcmToken', 'deviceToken', 'voipToken', 'subscription'] as const
 type TokenField = (typeof FIELDS)[number]
@@ -42,7 +43,7 @@ const Subscription = Type.Object(
       auth: Type.String({ maxLength: 50, description: 'Secret shared with the browser.' }),
     }),
   },
-  { 'x-component': 'WebPushSubscription' },
+  { ...SECRET, 'x-component': 'WebPushSubscription' },
 )
 export type Subscription = Static<typeof Subscription>
 

@@ -19,6 +19,8 @@ function newAjv(): Ajv {
   })
   // Names a schema for the OpenAPI document.
   ajv.addKeyword('x-component')
+  // Keeps a value out of the audit log (secret-fields.ts).
+  ajv.addKeyword('x-secret')
   ajv.addKeyword({
     keyword: MAX_CHARACTERS,
     type: 'string',
