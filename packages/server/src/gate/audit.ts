@@ -1,4 +1,5 @@
 import type { Executor } from '../platform/db/query.ts'
+import { storableStart } from '../platform/http/characters.ts'
 import type { Operator } from './operator.ts'
 import { insertAudit } from './operators.queries.ts'
 
@@ -48,7 +49,7 @@ const LONGEST = 500
 export function withoutSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') {
     if (SECRET_NAME.test(name)) return '***'
-    return value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value
+    return value.length > LONGEST ? `${storableStart(value, LONGEST)}…` : value
   }
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value

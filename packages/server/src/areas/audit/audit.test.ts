@@ -164,6 +164,15 @@ suite('listAppAuditEntries', () => {
     assert.ok(text.includes('smtp.example.org'), 'what is not secret is there')
   })
 
+  test('shortens long texts, also within an emoji', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Long' })
+    const note = `${'x'.repeat(499)}😀 and more`
+    await rui.client.app(id).users.create({ uid: 'amira', name: 'Amira', metadata: { note } })
+    const { data } = await rui.client.auditEntries.listApp(id, { action: 'createUser' })
+    assert.ok(JSON.stringify(data[0]?.after).includes(`${'x'.repeat(499)}\ufffd…"`))
+  })
+
   test('filters and pages', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const { id } = await rui.client.apps.create({ name: 'List' })

@@ -110,6 +110,12 @@ suite('a message', () => {
     )
   })
 
+  test('is held if what moderators see of it ends within an emoji', async () => {
+    const app = await newApp(spam({ conditions: [{ category: 'pattern', value: ['spam.*'] }] }))
+    const held = await toBen(app, `spam${'x'.repeat(195)}😀 spam`)
+    assert.equal(moderationOf(held)?.status, 'disapproved')
+  })
+
   test('of the app itself skips the rules only if it says so', async () => {
     const app = await newApp(spam())
     const send = (headers = {}, more = {}) => {

@@ -1,5 +1,6 @@
 /** Asks an interface of the app's own about a message: conditions of the category `custom-api`. */
 import { type Static, Type } from 'typebox'
+import { storableStart } from '../../platform/http/characters.ts'
 import { matcher } from '../../platform/matcher.ts'
 import { postJson } from '../../platform/net/json-call.ts'
 import { signatureOf } from '../../platform/net/sign.ts'
@@ -14,6 +15,8 @@ import {
 } from './engine.ts'
 
 const BYTES = 65_536
+/** Moderators see no more of a reason. */
+const SHOWN = 1_000
 
 const Answer = Type.Object({
   isMatchingCondition: Type.Boolean(),
@@ -43,7 +46,7 @@ export function hitOf(asked: Asked, answer: Answer): CheckHit | undefined {
   const { isMatchingCondition, reason = '', confidence } = answer
   if (!isMatchingCondition) return undefined
   const percent = confidence === undefined ? '' : ` (${Math.round(confidence * 100)} %)`
-  return { asked, text: `${reason}${percent}`.trim() }
+  return { asked, text: `${storableStart(reason, SHOWN)}${percent}`.trim() }
 }
 
 /** Earlier texts by their senders, then the message itself. */

@@ -32,6 +32,7 @@ const checks = useCheckServer((asked): Reply => {
   const [what = '', times = '9'] = text.split(' ')
   const failed = failures.get(id) ?? 0
   if (!['hang', 'break', 'garbage', 'huge', '500', '302'].includes(what)) {
+    if (what === 'odd') return { ...HIT, reason: 'odd\0 \ud83d' }
     return what === 'ad' ? HIT : PASS
   }
   if (failed >= Number(times)) return PASS
@@ -110,6 +111,14 @@ suite('a slow check', () => {
     assert.deepEqual([named.id, named.revisionId], ['own', `${app.id}_own_1`])
     assert.equal(statusOf(await app.as('ana').messages.get(id)), 'disapproved')
     await refused(app.as('ben').messages.get(id), 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  test('disapproves it too if the reason contains what PostgreSQL rejects', async () => {
+    const app = await newApp({ onFailure: 'approved' })
+    const { id } = await send(app, 'odd')
+    const { type, payload } = await settled(app, id)
+    assert.equal(type, 'moderation.blocked')
+    assert.equal(payload.moderation[0].condition.found, 'odd \ufffd (90 %)')
   })
 
   test('is not needed if a word decides, and not asked about other kinds of messages', async () => {

@@ -1,3 +1,4 @@
+import { storableStart } from '../../platform/http/characters.ts'
 import type { Filter } from './filters.ts'
 import { entryForm, patternForms, wordForms } from './forms.ts'
 import { Patterns } from './patterns.ts'
@@ -119,7 +120,7 @@ export class CompiledRules {
     const hits = new Map<Place, Hit>()
     const add = (place: Place, text: string) => {
       const { rule, condition } = place
-      if (!hits.has(place)) hits.set(place, { rule, condition, text: text.slice(0, SHOWN) })
+      if (!hits.has(place)) hits.set(place, { rule, condition, text: storableStart(text, SHOWN) })
     }
     for (const operand of TEXT_OPERANDS) {
       const text = texts[operand]

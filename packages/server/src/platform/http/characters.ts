@@ -12,3 +12,7 @@ export function countCharacters(text: string): number {
 
 /** Whether PostgreSQL can store a text: it rejects U+0000 and lone surrogates. */
 export const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
+
+/** The beginning of a text of any origin that PostgreSQL can store. Cutting can leave half an emoji. */
+export const storableStart = (text: string, length: number) =>
+  text.replaceAll('\0', '').slice(0, length).toWellFormed()

@@ -1,4 +1,5 @@
 /** Calls that send and return JSON, and why they fail. */
+import { storableStart } from '../http/characters.ts'
 import type { Outbound } from './outbound.ts'
 import { ForbiddenTarget } from './targets.ts'
 
@@ -28,9 +29,8 @@ export class CallFailed extends Error {
     super(message)
     this.category = category
     this.status = status
-    // PostgreSQL can't store U+0000 in text.
-    const text = body?.toString('utf8').replaceAll('\0', '').toWellFormed()
-    this.body = text?.slice(0, SHOWN)
+    const text = body?.toString('utf8')
+    this.body = text && storableStart(text, SHOWN)
     this.truncated = text !== undefined && text.length > SHOWN
   }
 }

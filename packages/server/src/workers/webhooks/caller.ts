@@ -1,4 +1,5 @@
 import type { Histogram } from '@opentelemetry/api'
+import { storableStart } from '../../platform/http/characters.ts'
 import { FairSlots, isLight } from '../../platform/lanes/slots.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { Outbound } from '../../platform/net/outbound.ts'
@@ -67,10 +68,10 @@ export class Caller {
     const limits = { timeoutMs: TIMEOUT_MS, answerBytes: RESPONSE_BYTES }
     try {
       const answer = await this.#outbound.post(url, { headers, body, ...limits })
-      const text = storable(answer.body.toString('utf8'))
+      const text = storableStart(answer.body.toString('utf8'), RESPONSE_BYTES)
       return { status: answer.status, answer: text, error: null, ms: elapsed() }
     } catch (error) {
-      const text = storable((error as Error).message)
+      const text = storableStart((error as Error).message, RESPONSE_BYTES)
       return { status: null, error: text, answer: null, ms: elapsed() }
     }
   }
@@ -79,6 +80,3 @@ export class Caller {
     this.#outbound.close()
   }
 }
-
-/** PostgreSQL can't store U+0000 in text. */
-const storable = (text: string) => text.replaceAll('\0', '').slice(0, RESPONSE_BYTES).toWellFormed()
