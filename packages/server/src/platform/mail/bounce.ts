@@ -25,8 +25,18 @@ export function bouncesOf({ header, attachments }: ParsedEmail): Bounce[] | unde
     const field = (name: string) =>
       new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(fields)?.[1]?.trim() ?? ''
     if (field('action').toLowerCase() !== 'failed' || !NO_ADDRESS.test(field('status'))) return []
-    const [, address = ''] = /;\s*<?([^<>\s]+)>?$/.exec(field('final-recipient')) ?? []
+    const address = addressIn(field('final-recipient'))
     const reason = oneLine(field('diagnostic-code') || field('status')).slice(0, 300)
     return address ? [{ address: address.toLowerCase(), reason }] : []
   })
+}
+
+/** The address in `rfc822; <ana@example.org>`, or an empty text. A pattern would take quadratic time for many semicolons. */
+export function addressIn(recipient: string): string {
+  const at = recipient.indexOf(';')
+  const address = recipient
+    .slice(at + 1)
+    .trim()
+    .replace(/^<|>$/g, '')
+  return at === -1 || /[<>\s]/.test(address) ? '' : address
 }
