@@ -6,6 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router'
+import { RUN_FILTERS } from './areas/agents/filters.ts'
 import { CALL_FILTERS } from './areas/calls/filters.ts'
 import { CONVERSATION_FILTERS } from './areas/conversations/filters.ts'
 import { GROUP_FILTERS } from './areas/groups/filters.ts'
@@ -118,6 +119,26 @@ const appPages = [
     path: '/calls/$sessionId',
     staticData: { crumb: 'Call' },
     component: lazyRouteComponent(() => import('./areas/calls/call.tsx'), 'CallPage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/agents',
+    staticData: { crumb: 'Agents' },
+    validateSearch: textsOf('tab', ...namesOf(RUN_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/agents/agents.tsx'), 'Agents'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/agents/$uid',
+    staticData: { crumb: 'Agent' },
+    validateSearch: textsOf('tab'),
+    component: lazyRouteComponent(() => import('./areas/agents/agent.tsx'), 'AgentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/agents/runs/$runId',
+    staticData: { crumb: 'Run' },
+    component: lazyRouteComponent(() => import('./areas/agents/run.tsx'), 'RunPage'),
   }),
   createRoute({
     getParentRoute: () => app,

@@ -40,6 +40,8 @@ suite('the pages that are looked at', () => {
       guid: 'guid',
       webhookId: 'webhookId',
       sessionId: 'sessionId',
+      agentUid: 'uid',
+      runId: 'runId',
     }
     const looked = pages.map(({ path }) => path(ids).replace(/\?.*/, ''))
     assert.ok(paths.length > 15, `${paths.length}`)

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import type { TestApp } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { phonePhoto, wav } from '../../server/test/media.ts'
+import { useModelServer } from '../../server/test/model-server.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
 import { readyFile, withFiles } from '../../server/test/upload.ts'
@@ -235,6 +236,67 @@ suite('groups', () => {
     await page.getByRole('button', { name: 'Unban' }).click()
     await page.getByText('No banned users').waitFor()
     assert.equal((await app.client.bannedUsers.list('team')).data.length, 0)
+    await page.context().close()
+  })
+})
+
+suite('agents', () => {
+  const models = useModelServer(({ turns }) =>
+    turns.at(-1)?.content === 'Fail' ? 400 : ['At ', 'nine.'],
+  )
+
+  test('are created with a provider, answer, and their runs show steps, costs and failures', async () => {
+    const { app, page } = await start('/agents?tab=models')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Add provider' }).click()
+    await dialog.getByLabel('Provider ID').fill('house')
+    await dialog.getByLabel('Name').fill('House')
+    await dialog.getByLabel('URL').fill(models.url)
+    await dialog.getByLabel('API key').fill(models.key)
+    await dialog.getByLabel('Read', { exact: true }).fill('2.5')
+    await dialog.getByLabel('Written').fill('10')
+    await dialog.getByRole('button', { name: 'Add provider' }).click()
+    await page.getByText('2.5 read and 10 written').waitFor()
+
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await dialog.getByLabel('Name').fill('Helper')
+    await dialog.getByLabel('Provider').selectOption('House')
+    await dialog.getByLabel('Model').fill('house-1')
+    await dialog.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('heading', { name: 'Helper' }).waitFor()
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Be brief, ')
+    await page.getByRole('button', { name: /sender.name/ }).click()
+    await page.getByRole('button', { name: 'Save instructions' }).click()
+    await page.getByText('The next question gets these instructions').waitFor()
+
+    const uid = decodeURIComponent(/agents\/([^?]+)/.exec(page.url())?.[1] ?? '')
+    await app.as('amira').sendText(uid, 'When do you open?')
+    await page.getByRole('tab', { name: 'Runs' }).click()
+    await page.getByRole('grid').getByText('Finished').click()
+    await page.getByText('At nine.').waitFor()
+    await page.getByText('cost 0.00').waitFor()
+    assert.equal(models.calls.at(-1)?.system, 'Be brief, The amira')
+
+    await app.as('ben').sendText(uid, 'Fail')
+    await page.goto(`${address}#/apps/${app.id}/agents?tab=runs&state=failed`)
+    await page.getByRole('row', { name: /The ben/ }).click()
+    const steps = page.getByRole('list', { name: 'Steps' })
+    await steps.getByText('The provider refused the call').waitFor()
+    models.reply = () => ['Better']
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('The agent answered.').first().waitFor()
+    await page.getByText('Better').waitFor()
+    await page.context().close()
+  })
+
+  test('hide how they are built from moderators', async () => {
+    const [app, operator] = [await server.newApp(), await newOperator(server)]
+    await join(server, app, operator, 'moderator')
+    const page = await open(operator)
+    await page.goto(`${address}#/apps/${app.id}/agents`)
+    await page.getByText('No runs yet').waitFor()
+    assert.equal(await page.getByRole('tab').count(), 1)
+    assert.equal(await page.getByRole('button', { name: 'Create agent' }).count(), 0)
     await page.context().close()
   })
 })

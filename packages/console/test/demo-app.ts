@@ -1,9 +1,11 @@
 /** Creates a realistic app for screenshots: the staff of a clinic, their groups and a month of usage. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { uploadFile } from '@loquat/sdk'
 import { type LogEntry, recordLog } from '../../server/src/core/notifications/log.ts'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { phonePhoto, wav } from '../../server/test/media.ts'
+import { modelServer } from '../../server/test/model-server.ts'
 import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
 import { checked, readyFile, upload, withFiles } from '../../server/test/upload.ts'
@@ -341,6 +343,92 @@ async function addCalls(app: TestApp): Promise<string> {
   return meeting.sessionId
 }
 
+const ANSWER = `You can collect your results from 9:00 to 17:00:
+
+1. Go to the **second floor**.
+2. Ask at the desk of Ward 3.`
+
+/** Lets users ask an agent, one after the other, and returns the last run. The model fails on command. */
+export async function askAgent(
+  app: TestApp,
+  agent: Parameters<TestApp['client']['agents']['create']>[0],
+  { answer, questions }: { answer: string; questions: [from: string, text: string][] },
+): Promise<{ agentUid: string; runId: string }> {
+  const { client } = app
+  const { models, start, end } = modelServer(({ turns }) =>
+    turns.at(-1)?.content.startsWith('Fail') ? 400 : answer.split(/(?<= )/),
+  )
+  await start()
+  const { url, key } = models
+  const prices = { inputPrice: 2.5, outputPrice: 10 }
+  await client.modelProviders.create({ id: 'house', name: 'House models', url, key, ...prices })
+  const { uid: agentUid } = await client.agents.create({ ...agent, providerId: 'house' })
+  let runId = ''
+  for (const [from, text] of questions) {
+    const { id } = await app.as(from).sendText(agentUid, text)
+    const run = await until('the run has ended', async () => {
+      const { data } = await client.agentRuns.list()
+      return data.find(({ messageId, endedAt }) => messageId === id && endedAt)
+    })
+    runId = run.id
+  }
+  end()
+  return { agentUid, runId }
+}
+
+/** Agents with tools, answers and a failure, and budgets that are nearly used up. */
+async function addAgents(app: TestApp) {
+  const { client } = app
+  await client.apiTools.create({
+    ...{ slug: 'find_slot', name: 'Find a free appointment', method: 'GET' },
+    description: 'Finds free appointments of a doctor.',
+    ...{ endpoint: 'https://clinic.example/slots', enableBasicAuth: false },
+    parameters: [{ key: 'doctor', type: 'string', required: true, description: 'Name' }],
+  })
+  await client.mcpServers.create({
+    ...{ slug: 'wiki', name: 'Ward wiki', url: 'https://wiki.clinic.example/mcp' },
+    description: 'Articles for patients.',
+  })
+  await client.frontendActions.create({
+    ...{ triggerFunction: 'openCalendar', name: 'Open calendar' },
+    description: 'Shows the calendar of the patient.',
+  })
+  await client.agentVariables.create({
+    ...{ name: 'ward', sourceType: 'user_metadata', sourcePath: 'ward', defaultValue: 'unknown' },
+    description: 'Where the user works',
+  })
+  await client.agents.create({ name: 'Night nurse', model: 'house-small', isActive: false })
+  const photo = new Blob([Buffer.from(await phonePhoto(300, 300))], { type: 'image/jpeg' })
+  const { url: icon } = await uploadFile(client.files, photo, { name: 'shop.jpg', picture: true })
+  await client.externalAgents.create({
+    ...{ name: 'Pharmacy', icon, integrateWith: 'mastra' },
+    ...{ integrationType: 'agent', integrationMeta: { baseUrl: 'https://agents.clinic.example' } },
+  })
+  const asked = await askAgent(
+    app,
+    {
+      ...{ name: 'Front desk', description: 'Answers questions of patients.' },
+      instruction:
+        'You are the front desk of a clinic.\n\n- Answer in two sentences.\n- The user is @var-auth:sender.name of ward @var-custom:ward.',
+      ...{ model: 'house-large', apiTools: ['find_slot'], mcpServers: ['wiki'] },
+    },
+    {
+      answer: ANSWER,
+      questions: [
+        ['u1', 'Where do I get my results?'],
+        ['u13', '我的检查结果在哪里？'],
+        ['u4', 'Fail, please'],
+      ],
+    },
+  )
+  await client.agentBudgets.update({ appMonthTokens: 100_000, appMonthMoney: 20, runTokens: 9_000 })
+  await rows(
+    app.cell.db,
+    `update agent_spending set tokens = tokens + 84000, money = money + 3.2 where app_no = ${app.no}`,
+  )
+  return asked
+}
+
 /** A file that was checked, with two lines that are refused. */
 async function addImport({ client: { imports } }: TestApp) {
   const { id } = await imports.create({})
@@ -385,10 +473,11 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await addUsage(app)
   await addImport(app)
   const sessionId = await addCalls(app)
+  const asked = await addAgents(app)
   await addJobs(app, 'The connection was lost while the rows were removed.')
   await delivered(app, 'paging')
   // Makes updateApp the newest audit entry.
   await operator.client.apps.update(app.id, { name: 'Clinic chat' })
-  const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging', sessionId }
+  const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging', sessionId, ...asked }
   return { app, operator, ids }
 }

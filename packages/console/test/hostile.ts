@@ -3,7 +3,7 @@ import { recordLog } from '../../server/src/core/notifications/log.ts'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
-import { addJobs, addRejected, type DemoApp } from './demo-app.ts'
+import { addJobs, addRejected, askAgent, type DemoApp } from './demo-app.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Runs if it becomes markup. Tests look for it as text. */
@@ -118,6 +118,21 @@ async function addCalls(app: TestApp): Promise<string> {
   return sessionId
 }
 
+async function addAgents(app: TestApp) {
+  const of = { name: SCRIPT, description: LONG.slice(0, 200) }
+  const { call } = app
+  const tool = { slug: 'trap', ...of, endpoint: 'https://evil.example/', method: 'GET' }
+  await call('POST', '/v3/ai-agents/agent-builder/api-tools', {
+    body: { ...tool, enableBasicAuth: false },
+  })
+  const markdown = `${SCRIPT} [click](${LINK}) ![look](https://evil.example/a.png)`
+  return askAgent(
+    app,
+    { ...of, model: 'm', instruction: LONG, metaData: { html: MORE, link: LINK } },
+    { answer: markdown, questions: [['eve', `${SCRIPT} ${LINK}`]] },
+  )
+}
+
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   const operator = await newOperator(server)
   const app = await server.newApp('eu')
@@ -138,11 +153,12 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addJobs(app, SCRIPT)
   await addRejected(app, 'eve', SCRIPT)
   const sessionId = await addCalls(app)
+  const asked = await addAgents(app)
   await until('the webhook was called', async () => {
     const { data } = await app.client.webhooks.listDeliveries('trap')
     return data.length > 0
   })
   await operator.client.apps.update(app.id, { name: `${SCRIPT} ${LINK}` })
-  const ids = { appId: app.id, uid: 'eve', guid: 'trap', webhookId: 'trap', sessionId }
+  const ids = { appId: app.id, uid: 'eve', guid: 'trap', webhookId: 'trap', sessionId, ...asked }
   return { app, operator, ids }
 }

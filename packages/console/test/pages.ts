@@ -8,6 +8,8 @@ export interface Ids {
   guid: string
   webhookId: string
   sessionId: string
+  agentUid: string
+  runId: string
 }
 
 export interface ConsolePage {
@@ -155,6 +157,28 @@ export const pages: ConsolePage[] = [
   { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
   { name: 'calls', path: ofApp('/calls'), shows: 'Hiro Tanaka' },
   { name: 'call', path: (ids) => ofApp(`/calls/${ids.sessionId}`)(ids), shows: 'Going on now' },
+  { name: 'agents', path: ofApp('/agents'), shows: 'Front desk' },
+  {
+    name: 'agent',
+    path: (ids) => ofApp(`/agents/${ids.agentUid}`)(ids),
+    shows: '@var-custom:ward',
+    hostile: '@var-auth:sender.uid',
+  },
+  { name: 'agent-tools', path: ofApp('/agents?tab=tools'), shows: 'Ward wiki' },
+  {
+    name: 'agent-budgets',
+    path: ofApp('/agents?tab=budgets'),
+    shows: 'Spent this month',
+    own: true,
+  },
+  {
+    name: 'agent-models',
+    path: ofApp('/agents?tab=models'),
+    shows: 'House models',
+    own: true,
+  },
+  { name: 'runs', path: ofApp('/agents?tab=runs'), shows: '陈美玲' },
+  { name: 'run', path: (ids) => ofApp(`/agents/runs/${ids.runId}`)(ids), shows: 'Fail, please' },
   { name: 'moderation', path: ofApp('/moderation'), shows: 'No diagnoses', act: testText },
   { name: 'rule', path: ofApp('/moderation'), shows: 'No diagnoses', act: editRule },
   { name: 'rule-preview', path: ofApp('/moderation'), shows: 'No diagnoses', act: previewRule },

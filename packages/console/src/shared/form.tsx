@@ -35,6 +35,7 @@ export function Field(
     autoFocus?: boolean
     maxLength?: number
     minLength?: number
+    step?: 'any'
     inputMode?: 'numeric'
     pattern?: string
     mono?: boolean

@@ -32,6 +32,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
       { name: 'Calls', icon: 'phone', to: '/apps/$appId/calls' },
+      { name: 'Agents', icon: 'spark', to: '/apps/$appId/agents' },
       { name: 'Notifications', icon: 'bell', to: '/apps/$appId/notifications' },
       { name: 'Review', icon: 'check', to: '/apps/$appId/review', roles: MODERATORS },
       { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },

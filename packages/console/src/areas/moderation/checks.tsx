@@ -9,8 +9,9 @@ import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { Page, Panel, Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { toast } from '../../shared/toasts.tsx'
+import { Providers, useProviders } from '../models/providers.tsx'
 import { CheckTester } from './check-tester.tsx'
-import { Providers } from './providers.tsx'
+
 import './moderation.css'
 
 type Changes = Parameters<ReturnType<typeof manage.app>['moderationChecks']['updateSettings']>[0]
@@ -145,11 +146,7 @@ function Secret({ signed }: { signed: boolean }) {
 }
 
 function ModelsForm({ settings }: { settings: CheckSettings }) {
-  const appId = useAppId()
-  const providers = useQuery({
-    queryKey: appKey(appId, 'moderation', 'providers'),
-    queryFn: () => manage.app(appId).modelProviders.list({ limit: 100 }),
-  })
+  const providers = useProviders()
   const [chosen, setChosen] = useState(() =>
     Object.fromEntries(
       Object.keys(USES).map((use) => [use, settings[use as Use] ?? { providerId: '', model: '' }]),
