@@ -27,6 +27,8 @@ export class Words {
   #by = new Uint16Array(0)
   #to = new Int32Array(0)
   #mask = 0
+  /** The edges that leave the root, by ASCII character: where most characters of most texts are looked up. */
+  readonly #first = new Int32Array(128)
   #nodes = 1
   /** Where to go on if no edge fits; the next shorter word that ends here; the word that ends here, or -1. */
   #fail = new Int32Array(1)
@@ -55,6 +57,7 @@ export class Words {
     let node = 0
     for (let at = 0; at < text.length; at++) {
       node = this.#step(node, text.charCodeAt(at))
+      if (node === 0) continue
       let ends = this.#word[node] === -1 ? (this.#shorter[node] ?? 0) : node
       while (ends !== 0) {
         const word = this.#word[ends] ?? -1
@@ -67,12 +70,12 @@ export class Words {
 
   #step(from: number, character: number): number {
     let node = from
-    for (;;) {
+    while (node !== 0) {
       const next = this.#edge(node, character)
       if (next !== 0) return next
-      if (node === 0) return 0
       node = this.#fail[node] ?? 0
     }
+    return character < 128 ? (this.#first[character] ?? 0) : this.#edge(0, character)
   }
 
   #slot(node: number, character: number): number {
@@ -109,6 +112,8 @@ export class Words {
       }
     }
     this.#word = ends.slice(0, this.#nodes)
+    for (let character = 0; character < 128; character++)
+      this.#first[character] = this.#edge(0, character)
     this.#fail = new Int32Array(this.#nodes)
     this.#shorter = new Int32Array(this.#nodes)
     await this.#link()
