@@ -3560,6 +3560,10 @@ declare
 begin
   delete from files where app_no = p_app_no and id = p_id and state = 'deleting' returning * into f;
   if not found then return; end if;
+  if f.upload_ends_at is not null then
+    insert into removed_uploads (app_no, file_id, ends_at)
+    values (p_app_no, p_id, f.upload_ends_at + interval '2 hours');
+  end if;
   perform count_file(p_app_no, f.uid, -1, -f.stored);
   -- Only files that were ready have one.
   if f.sha256 is not null then perform count_kind(p_app_no, f.type, -1, -f.stored); end if;
@@ -6282,6 +6286,12 @@ CREATE TABLE public.receipt_progress (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.removed_uploads (
+    app_no integer NOT NULL,
+    file_id text NOT NULL COLLATE pg_catalog."C",
+    ends_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.review_claims (
     app_no integer NOT NULL,
     item_id bigint NOT NULL,
@@ -6807,6 +6817,9 @@ ALTER TABLE ONLY public.receipt_floors
 ALTER TABLE ONLY public.receipt_progress
     ADD CONSTRAINT receipt_progress_pkey PRIMARY KEY (app_no, kind);
 
+ALTER TABLE ONLY public.removed_uploads
+    ADD CONSTRAINT removed_uploads_pkey PRIMARY KEY (app_no, file_id);
+
 ALTER TABLE ONLY public.review_claims
     ADD CONSTRAINT review_claims_pkey PRIMARY KEY (app_no, item_id);
 
@@ -7105,6 +7118,8 @@ CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, m
 CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id, reaction, id);
 
 CREATE INDEX receipt_floors_deleted ON public.receipt_floors USING btree (app_no, kind) WHERE (deleted > 0);
+
+CREATE INDEX removed_uploads_ends ON public.removed_uploads USING btree (ends_at);
 
 CREATE INDEX reviews_done ON public.reviews USING btree (app_no, message_id) WHERE (reviewed_at IS NOT NULL);
 

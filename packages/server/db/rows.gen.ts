@@ -933,6 +933,11 @@ export interface CellRows {
     position: number
     ended: boolean
   }
+  removed_uploads: {
+    app_no: number
+    file_id: string
+    ends_at: Date
+  }
   review_claims: {
     app_no: number
     item_id: number

@@ -108,6 +108,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('call_participants', 'state'),
     ...of('files', 'id state type reason'),
     ...of('file_references', 'file_id'),
+    ...of('removed_uploads', 'file_id'),
     ...of('file_kinds', 'kind'),
     ...of('marks', 'kind'),
     ...of('receipt_progress', 'kind'),

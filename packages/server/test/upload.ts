@@ -64,7 +64,7 @@ export async function sweepFiles({ cell, no }: TestApp): Promise<void> {
   await rows(
     cell.db,
     `update files set expires_at = case when expires_at is not null then now() end,
-       upload_ends_at = case when upload_ends_at is not null then now() end where app_no = $1`,
+       upload_ends_at = case when upload_ends_at is not null then now() - interval '2 hours' end where app_no = $1`,
     [no],
   )
   await cell.db.tx((tx) => enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'test' }))

@@ -1453,6 +1453,16 @@ create table file_references (
 );
 create index file_references_file on file_references (app_no, file_id, message_id);
 
+-- Files that were deleted while somebody could still upload parts of them.
+create table removed_uploads (
+  app_no int not null,
+  file_id text collate "C" not null,
+  -- When the last part has arrived: what is there then is deleted.
+  ends_at timestamptz not null,
+  primary key (app_no, file_id)
+);
+create index removed_uploads_ends on removed_uploads (ends_at);
+
 -- Files and bytes of each user. The empty uid stands for the whole app.
 create table file_usage (
   app_no int not null,

@@ -115,7 +115,10 @@ begin
   return null;
 end $$;
 
-/* Deletes a file's row once its bytes are gone, and what it counted. */
+/*
+ * Deletes a file's row once its bytes are gone, and what it counted. While the URLs of its upload work, parts can still
+ * arrive, so they are deleted once more after that.
+ */
 create or replace function remove_file(p_app_no int, p_id text) returns void
 language plpgsql as $$
 declare
@@ -123,6 +126,10 @@ declare
 begin
   delete from files where app_no = p_app_no and id = p_id and state = 'deleting' returning * into f;
   if not found then return; end if;
+  if f.upload_ends_at is not null then
+    insert into removed_uploads (app_no, file_id, ends_at)
+    values (p_app_no, p_id, f.upload_ends_at + interval '2 hours');
+  end if;
   perform count_file(p_app_no, f.uid, -1, -f.stored);
   -- Only files that were ready have one.
   if f.sha256 is not null then perform count_kind(p_app_no, f.type, -1, -f.stored); end if;

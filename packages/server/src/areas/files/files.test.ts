@@ -530,4 +530,24 @@ suite('sweeps of files', () => {
     }
     assert.deepEqual(await usage(app), { '': [0, 0], amira: [0, 0] })
   })
+
+  test('deletes what is uploaded to a file that was deleted', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const bytes = Buffer.from('Hello')
+    const file = await amira.files.create(describe(bytes))
+    await amira.files.delete(file.id)
+    await until('the file is gone', async () => (await usage(app))['']?.[0] === 0)
+    await putParts(app.fetchFile, file, bytes)
+    assert.deepEqual(await objectsOf(app, file.id), ['upload/1'])
+    const { db } = app.cell
+    const kept = await rows(db, 'delete from removed_uploads where app_no = $1 returning file_id', [
+      app.no,
+    ])
+    assert.deepEqual(kept, [{ file_id: file.id }])
+    await rows(db, 'insert into removed_uploads values ($1, $2, now())', [app.no, file.id])
+    await sweepFiles(app)
+    await until('its parts are gone', async () => (await objectsOf(app, file.id)).length === 0)
+    assert.deepEqual(await usage(app), { '': [0, 0], amira: [0, 0] })
+  })
 })

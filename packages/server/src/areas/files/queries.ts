@@ -156,20 +156,35 @@ export const listExpired = query<{ limit: number }, { app_no: number; app_id: st
    where f.expires_at <= clock_timestamp() order by f.expires_at limit :limit`,
 )
 
-/** Files whose parts can't be uploaded any more, but may still be there. */
+/** Files whose parts can't be uploaded any more, but may still be there. A body that began in time may take a while. */
 export const listUploaded = query<
   { limit: number },
   { app_no: number; app_id: string; id: string }
 >(
   'files.listUploaded',
   `select app_no, a.app_id, f.id from files f join working_apps() a using (app_no)
-   where f.upload_ends_at <= clock_timestamp() and f.state in ('ready', 'rejected')
+   where f.upload_ends_at <= clock_timestamp() - interval '2 hours' and f.state in ('ready', 'rejected')
    order by f.upload_ends_at limit :limit`,
 )
 
 export const endUpload = query<Key>(
   'files.endUpload',
   'update files set upload_ends_at = null where app_no = :appNo and id = :id',
+)
+
+/** Deleted files whose parts can't arrive any more, in all apps of the cell. */
+export const listRemovedUploads = query<
+  { limit: number },
+  { app_no: number; app_id: string; id: string }
+>(
+  'files.listRemovedUploads',
+  `select app_no, a.app_id, r.file_id as id from removed_uploads r join working_apps() a using (app_no)
+   where r.ends_at <= clock_timestamp() order by r.ends_at limit :limit`,
+)
+
+export const forgetUpload = query<Key>(
+  'files.forgetUpload',
+  'delete from removed_uploads where app_no = :appNo and file_id = :id',
 )
 
 /** The files of a message that was edited. */

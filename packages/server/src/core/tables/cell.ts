@@ -93,6 +93,7 @@ export const cellTables = {
   // Files. Their bytes are in a store of the region, and stay there when the app moves to another cell of it.
   files: { moves: 'replicated', exported: 'files', service: ALL, erased: 'deleted', people: 'uid', personal: 'name details sha256', plain: 'app_no id state type size stored part_size voice picture reason refs expires_at upload_ends_at created_at' },
   file_references: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no message_id file_id' },
+  removed_uploads: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no file_id ends_at' },
   file_kinds: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no kind files bytes' },
   file_usage: { moves: 'replicated', exported: 'usage', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no files bytes' },
 
