@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty } from '../../platform/http/changes.ts'
 import { badRequest } from '../../platform/http/fail.ts'
+import { isOtherHost } from '../../platform/net/targets.ts'
 import { getProviderRow } from '../models/actions.ts'
 import {
   type CheckSettingsRow,
@@ -64,12 +65,14 @@ export async function updateCheckSettings(
     const before = await readCheckSettings(tx, appNo)
     if (isEmpty(changes)) return toCheckSettings(before)
     const sealed = password && deps.secrets.seal(['check_settings.password', appNo], password)
+    // Whoever changes the URL would otherwise learn the password.
+    const kept = url && isOtherHost(before.url, url) ? null : before.password_sealed
     const after: CheckSettingsRow = {
       ...before,
       url: url === undefined ? before.url : url,
       use_basic_auth: changes.basicAuthEnabled ?? before.use_basic_auth,
       username: changes.username === undefined ? before.username : changes.username,
-      password_sealed: password === undefined ? before.password_sealed : sealed || null,
+      password_sealed: password === undefined ? kept : sealed || null,
       timeout_ms: changes.timeoutMs ?? before.timeout_ms,
       context_messages: changes.contextMessages ?? before.context_messages,
       on_failure: changes.onFailure ?? before.on_failure,

@@ -353,6 +353,19 @@ suite('updateCheckSettings', () => {
     assert.equal(gone.url, undefined)
   })
 
+  test('sends the password nowhere else', async () => {
+    const app = await newApp({ basicAuthEnabled: true, username: 'u', password: 'p' })
+    const { moderationChecks } = app.client
+    await moderationChecks.updateSettings({ url: `${checks.url}/other` })
+    const url = 'https://8.8.8.8/check'
+    for (const steps of [[{ url }], [{ url: null }, { url }]]) {
+      const last = steps.pop()
+      for (const step of steps) await moderationChecks.updateSettings(step)
+      await refused(moderationChecks.updateSettings(last ?? {}), 'ERR_BAD_REQUEST')
+    }
+    await moderationChecks.updateSettings({ url, password: 'q' })
+  })
+
   test('refuses a URL that is no public address, and rules refuse a missing one', async () => {
     const app = await newApp({}, rule({ enabled: false }))
     const { moderationChecks, moderationRules } = app.client

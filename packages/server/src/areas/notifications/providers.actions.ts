@@ -6,6 +6,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, type Details, fail } from '../../platform/http/fail.ts'
+import { isOtherHost } from '../../platform/net/targets.ts'
 import { privateKeyOf } from '../../platform/push/jwt.ts'
 import { newVapidKey, vapidPublicKeyOf } from '../../platform/push/vapid.ts'
 import {
@@ -40,7 +41,9 @@ export interface ProviderKind {
   /** The object that has the secret field, if it isn't the body itself. */
   inside?: string
   secret: string
-  /** A second secret field. */
+  /** The field that says where the secret is sent, if the app chooses that. */
+  target?: string
+  /** A second secret field. It is sent nowhere. */
   otherSecret?: string
   /** Says which fields are stored: files of service accounts have more. */
   schema?: TSchema
@@ -62,7 +65,8 @@ const customFaults: ProviderKind['faults'] = (fields) => {
   )
 }
 const custom = (channel: ProviderKind['channel']): ProviderKind => ({
-  ...{ channel, kind: 'custom', secret: 'basicAuthPassword', faults: customFaults },
+  ...{ channel, kind: 'custom', secret: 'basicAuthPassword', target: 'webhookURL' },
+  faults: customFaults,
 })
 
 const replyFaults: ProviderKind['faults'] = ({ allowEmailReplies, senderEmailForReplies }) =>
@@ -118,6 +122,7 @@ export const kinds = {
   },
   smtp: {
     ...{ channel: 'email', kind: 'smtp', secret: 'smtpPassword', otherSecret: 'dkimPrivateKey' },
+    target: 'smtpHost',
     faults: smtpFaults,
   },
 } as const satisfies Record<string, ProviderKind>
@@ -236,6 +241,11 @@ async function store(
   const [, oldSecrets] = old ? split(kind, old) : [{}, []]
   const [plain, newSecrets] = split(kind, fields)
   const secrets = newSecrets.map((given, n) => secretOf(kind, oldSecrets[n] ?? '', given))
+  // Whoever changes where it is sent would otherwise learn it.
+  const isKept = secrets[0] === oldSecrets[0] && rest[kind.secret] !== oldSecrets[0]
+  if (kind.target && old && isKept && isOtherHost(old[kind.target], fields[kind.target])) {
+    secrets[0] = ''
+  }
   const details = { ...plain, ...kind.derived?.(secrets[0] ?? '') }
   const faults = kind.faults(join(kind, details, secrets))
   if (Object.keys(faults).length > 0) throw badRequest(faults)

@@ -134,6 +134,16 @@ suite('createCustomPushProvider, updateCustomPushProvider, deleteCustomPushProvi
       pushProviders.updateCustom({ webhookURL: 'https://10.0.0.1/' }),
       'ERR_BAD_REQUEST',
     )
+    await pushProviders.updateCustom({ webhookURL: 'https://8.8.8.8/other' })
+    // Its password is sent nowhere else.
+    for (const basicAuthPassword of [undefined, '****9876']) {
+      const moved = {
+        webhookURL: 'https://8.8.4.4/push',
+        ...(basicAuthPassword && { basicAuthPassword }),
+      }
+      const { details } = await refused(pushProviders.updateCustom(moved), 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}), ['basicAuthPassword'])
+    }
     await pushProviders.deleteCustom()
     await refused(pushProviders.deleteCustom(), 'ERR_PROVIDER_NOT_FOUND')
   })
@@ -204,6 +214,7 @@ suite('createSmtpProvider, updateSmtpProvider, deleteSmtpProvider', () => {
     const other = await emailProviders.updateSmtp({ smtpPassword: 'password-8765' })
     assert.deepEqual([other.smtpPassword, other.dkimPrivateKey], ['****8765', masked(RSA)])
     assert.deepEqual(await emailProviders.getSmtp(), other)
+    await refused(emailProviders.updateSmtp({ smtpHost: '8.8.4.4' }), 'ERR_BAD_REQUEST')
     await emailProviders.deleteSmtp()
     await refused(emailProviders.getSmtp(), 'ERR_PROVIDER_NOT_FOUND')
   })

@@ -8,6 +8,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { readUnset } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
+import { isOtherHost } from '../../platform/net/targets.ts'
 import type { Place } from '../../platform/secrets/secrets.ts'
 import {
   countWebhooks,
@@ -91,10 +92,13 @@ export async function updateWebhook(
   changes: WebhookChanges,
 ): Promise<Webhook> {
   const { webhookURL: url = null, username = null, password = null, ...given } = changes
-  const unset = readUnset(changes)
+  const cleared = readUnset(changes)
   if (url !== null) await checkTarget(deps, url)
   return change(deps, actor, id, async (tx, before) => {
     const { useBasicAuth = null, enabled = null } = given
+    // Whoever changes the URL would otherwise learn the password.
+    const moves = url !== null && password === null && isOtherHost(before.url, url)
+    const unset = moves ? [...cleared, 'password'] : cleared
     checkCredentials(
       useBasicAuth ?? before.use_basic_auth,
       !unset.includes('username') && (username ?? before.username) !== null,

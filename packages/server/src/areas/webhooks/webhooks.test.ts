@@ -90,6 +90,17 @@ suite('updateWebhook', () => {
     assert.deepEqual(await faults(app, { useBasicAuth: true }), ['username', 'password'])
   })
 
+  test('sends the password nowhere else', async () => {
+    const app = await server.newApp()
+    const given = { useBasicAuth: true, username: 'ana', password: 'pass4711' }
+    await app.client.webhooks.create({ ...hook('a'), ...given })
+    await app.client.webhooks.update('a', { webhookURL: `${WEBHOOK_URL}/other` })
+    const webhookURL = 'https://8.8.4.4/'
+    assert.deepEqual(await faults(app, { webhookURL }), ['password'])
+    await app.client.webhooks.update('a', { webhookURL, useBasicAuth: false })
+    assert.deepEqual(await faults(app, { useBasicAuth: true }), ['password'])
+  })
+
   test('clears optional fields that are null', async () => {
     const app = await server.newApp()
     const given = { useBasicAuth: true, username: 'ana', password: 'pass4711' }

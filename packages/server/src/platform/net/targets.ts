@@ -95,3 +95,9 @@ export class Targets {
 
 /** Removes the brackets around an IPv6 address in a URL. */
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
+
+/** Whether a URL or host leads elsewhere than the one before. */
+export function isOtherHost(before: unknown, after: unknown): boolean {
+  const originOf = (target: unknown) => URL.parse(String(target))?.origin ?? target
+  return originOf(before) !== originOf(after)
+}
