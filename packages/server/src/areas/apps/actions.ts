@@ -97,7 +97,7 @@ export async function provisionApp(
   const app = { no: appNo, id: appId }
   await prepare?.({ ...app, region, cell })
   await directory.db.tx(async (tx) => {
-    await activatePlacement.run(tx, { appNo })
+    await activatePlacement.one(tx, { appNo })
     if (owner) await insertOwner.run(tx, { appNo, operatorNo: owner.no })
     const after = { name, region, ...(owner && { owner: owner.email }) }
     await recordAudit(tx, 'command', { action: 'createApp', app, after })

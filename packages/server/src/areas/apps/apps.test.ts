@@ -91,6 +91,23 @@ suite('an app that a command creates', () => {
     assert.equal(await server.deps.directory.find(half), undefined)
     assert.deepEqual((await rui.client.apps.list()).data, [])
   })
+
+  test('stays deleted if it was taken for one that could not be created', async () => {
+    const rui = await newOperator(server)
+    const create = provisionApp(
+      server.deps,
+      { name: 'Late', region: 'us' },
+      {
+        owner: rui,
+        async prepare({ no }) {
+          const purge = `update apps set state = 'purging' where app_no = $1`
+          await rows(server.deps.directory.db, purge, [no])
+        },
+      },
+    )
+    await assert.rejects(create)
+    assert.deepEqual((await rui.client.apps.list()).data, [])
+  })
 })
 
 suite('listApps', () => {

@@ -76,7 +76,7 @@ export async function createApp(
     await lockOwner.run(tx, { operatorNo })
     const { count } = await countOwnedApps.one(tx, { operatorNo })
     if (count >= limit) throw fail('ERR_APP_CREATION_FAILED_MAX_LIMIT', { limit })
-    await activatePlacement.run(tx, { appNo })
+    await activatePlacement.one(tx, { appNo })
     await insertOwner.run(tx, { appNo, operatorNo })
     const app = toManagedApp(deps, await getManagedApp.one(tx, { operatorNo, appNo }))
     const target = { no: appNo, id: appId }

@@ -49,9 +49,10 @@ export const findAppByName = directoryQuery<
   `select app_id from apps where name = :name and state = 'active' order by app_no limit 1`,
 )
 
-export const activatePlacement = directoryQuery<{ appNo: number }>(
+/** No row if the app took too long to be created: it is being purged by now. */
+export const activatePlacement = directoryQuery<{ appNo: number }, { app_no: number }>(
   'apps.activatePlacement',
-  `update apps set state = 'active' where app_no = :appNo`,
+  `update apps set state = 'active' where app_no = :appNo and state = 'creating' returning app_no`,
 )
 
 export const insertOwner = directoryQuery<{ appNo: number; operatorNo: number }>(
