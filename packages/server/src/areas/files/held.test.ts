@@ -1,7 +1,7 @@
 /** Files of held messages, and of what is deleted. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DISAPPROVED, PENDING, sendJudged } from '../../../test/held.ts'
+import { actorOf, DISAPPROVED, PENDING, sendJudged } from '../../../test/held.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { noise } from '../../../test/media.ts'
@@ -10,6 +10,8 @@ import { rowsOf } from '../../../test/rows.ts'
 import { until } from '../../../test/until.ts'
 import { readyFile, sweepFiles, upload, withFiles } from '../../../test/upload.ts'
 import { reconcileApps } from '../apps/reconcile.job.ts'
+import { updateMessage } from '../messages/edit.actions.ts'
+import { settleEdit } from '../moderation/edits.actions.ts'
 import { settleHeldMessage } from '../moderation/reviews.actions.ts'
 
 const server = useServer({ roles: ['api', 'worker'] })
@@ -72,6 +74,27 @@ suite('files of a held message', () => {
     await sweepFiles(app)
     assert.equal(await refsOf(app, file), undefined)
     assert.deepEqual(await server.deps.files?.list(app.id), new Map())
+  })
+})
+
+suite('files of an edit that waits', () => {
+  test('can be deleted; then the edit is disapproved', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira', 'ben')
+    const [first, second] = [await readyFile(app, amira), await readyFile(app, amira)]
+    const { id } = await amira.messages.send(withFiles('ben', [first]))
+    const { data } = withFiles('ben', [second])
+    await updateMessage(server.deps, actorOf(app, 'amira'), id, { data }, PENDING)
+    await amira.files.delete(second)
+    const [edit] = await rows<{ edit_no: string }>(
+      app.cell.db,
+      'select edit_no from held_edits where app_no = $1',
+      [app.no],
+    )
+    await settleEdit(app, id, String(edit?.edit_no), { status: 'approved' })
+    const told = (await app.eventTypes()).filter((type) => type.startsWith('message.edit'))
+    assert.deepEqual(told.at(-1), 'message.edit.disapproved')
+    assert.equal(await refsOf(app, first), 1)
   })
 })
 

@@ -70,10 +70,14 @@ export const endChecksJob = defineJob({
     ] as const) {
       for (const { app_no: no, id } of await list.many(cell.db, bounds)) {
         signal.throwIfAborted()
-        const settings = await readCheckSettings(cell.db, no)
-        const pending = await read({ cell, no }, String(id), settings)
-        // One that can't be decided must not keep the others from it.
-        if (pending) await giveUp(pending, settings, []).catch((error) => failed.push(error))
+        try {
+          const settings = await readCheckSettings(cell.db, no)
+          const pending = await read({ cell, no }, String(id), settings)
+          if (pending) await giveUp(pending, settings, [])
+        } catch (error) {
+          // One that can't be decided must not keep the others from it.
+          failed.push(error)
+        }
       }
     }
     if (failed.length > 0) throw failed[0]

@@ -8,7 +8,13 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { describeEdit, mayEdit, storeEdit } from '../messages/edit.actions.ts'
 import { holdMentioned } from '../messages/queries.ts'
-import { findHeldEdit, type HeldEditRow, lockEdited, removeHeldEdit } from './edits.queries.ts'
+import {
+  findHeldEdit,
+  type HeldEditRow,
+  lockEdited,
+  lockFiles,
+  removeHeldEdit,
+} from './edits.queries.ts'
 import { announceFailure, type Settlement } from './reviews.actions.ts'
 
 /**
@@ -31,7 +37,10 @@ export function settleEdit(
     const uid = edit.edited_by === SYSTEM_UID ? undefined : edit.edited_by
     const row = head && (await findMessage.maybeOne(tx, { appNo, id, viewer: uid ?? null }))
     if (!row || isOutdated(row, edit)) return true
-    const refused = !mayEdit(uid, row) || (head.blocked && uid !== undefined)
+    const refused =
+      !mayEdit(uid, row) ||
+      (head.blocked && uid !== undefined) ||
+      !(await areReady(tx, appNo, edit.files ?? []))
     const by = { app: { no: appNo }, settings: edit.settings, ...(uid !== undefined && { uid }) }
     const judged = (status: 'approved' | 'disapproved', rule?: { id: string; name: string }) =>
       describe(tx, by, row, edit, { status, ...(rule && { rule }) })
@@ -57,7 +66,7 @@ export function settleEdit(
   })
 }
 
-const REFUSED = 'The message can no longer be edited by this user.'
+const REFUSED = 'The message can no longer be edited by this user, or a file of it was deleted.'
 
 /** Whether the message is no longer what the edit was made for. */
 const isOutdated = (row: MessageRow & ViewerAccess, { edited_before }: HeldEditRow) =>
@@ -86,4 +95,11 @@ function reviewOf({
     condition: { id: condition, found: text },
     rule: { ...rule, action: actions, blockedAt },
   }
+}
+
+/** Whether the files are still there. A file that no message refers to can be deleted while its edit waits. */
+async function areReady(tx: Tx, appNo: number, files: string[]): Promise<boolean> {
+  if (files.length === 0) return true
+  const ready = await lockFiles.many(tx, { appNo, files })
+  return ready.length === new Set(files).size
 }

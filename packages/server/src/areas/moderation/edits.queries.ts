@@ -65,3 +65,10 @@ export const listOverdueEdits = query<
      and exists (select from working_apps() w where w.app_no = e.app_no)
    order by e.held_at limit :limit`,
 )
+
+/** Those of these files that can be referred to, locked. */
+export const lockFiles = query<{ appNo: number; files: string[] }, { id: string }>(
+  'edits.lockFiles',
+  `select id from files where app_no = :appNo and id = any (:files::text[]) and state = 'ready'
+   order by id for no key update`,
+)
