@@ -3696,6 +3696,10 @@ begin
   select * into h from conversations where app_no = p_app_no and no = k.conversation for no key update;
   delete from held_messages where app_no = p_app_no and id = p_id and delivered returning * into k;
   if not found or k.id <= h.purged_id then return; end if;
+  -- Later, the sweep would delete new reactions and saves too.
+  loop
+    exit when sweep_deleted_message(p_app_no, p_id, 1000);
+  end loop;
   update messages set
     data = k.data || '{"moderation": {"status": "approved"}}', quoted_id = k.quoted_id,
     deleted_at = null, deleted_by = null, updated_at = clock_timestamp()
@@ -4520,7 +4524,7 @@ CREATE FUNCTION public.show_released(h public.conversations, m public.messages, 
 declare
   i inbox;
   n conversations;
-  v_hidden int;
+  v_hidden int := 0;
   v_views int := 0;
   v_free int := 0;
 begin
@@ -4531,9 +4535,12 @@ begin
     returning * into n;
     return n;
   end if;
-  select count(*) into v_hidden from inbox
-  where app_no = h.app_no and conversation = h.no and (kind = 'user' or scope is not null)
-    and cleared_id >= m.id;
+  -- Who cleared past this message also cleared past the one that is shown: if nobody did, no member is read.
+  if h.kind = 'user' or h.shown_id = 0 or h.hidden > 0 then
+    select count(*) into v_hidden from inbox
+    where app_no = h.app_no and conversation = h.no and (kind = 'user' or scope is not null)
+      and cleared_id >= m.id;
+  end if;
   update conversations set
     removed = removed - 1, shown_id = m.id, shown_sender = null, shown_data = null, shown_muid = null,
     hidden = v_hidden,
@@ -4843,6 +4850,8 @@ declare
   v_done int;
   v_part int;
 begin
+  delete from gone_messages where app_no = p_app_no and id = p_id;
+  if not found then return true; end if;
   delete from reaction_counts where app_no = p_app_no and message_id = p_id;
   delete from reactions where ctid = any (array(
     select ctid from reactions where app_no = p_app_no and message_id = p_id limit p_limit));
@@ -4850,9 +4859,9 @@ begin
   delete from saves where ctid = any (array(
     select ctid from saves where app_no = p_app_no and message_id = p_id limit p_limit - v_done));
   get diagnostics v_part = row_count;
-  if v_done + v_part >= p_limit then return false; end if;
-  delete from gone_messages where app_no = p_app_no and id = p_id;
-  return true;
+  if v_done + v_part < p_limit then return true; end if;
+  insert into gone_messages (app_no, id) values (p_app_no, p_id);
+  return false;
 end $$;
 
 CREATE FUNCTION public.sweep_group(p_app_no integer, p_guid text, p_limit integer) RETURNS boolean
@@ -5059,7 +5068,8 @@ begin
         where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
         update receipt_floors set deleted = deleted + 1
         where app_no = p_app_no and kind in ('delivered', 'read') and conversation = i.conversation;
-        v_left := v_left - 1;
+        -- Sends to all groups that were left so far wait for the end of this: it costs as much as so many rows.
+        v_left := v_left - 20;
       end if;
     end if;
     if v_left <= 0 then return false; end if;

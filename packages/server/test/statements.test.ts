@@ -40,6 +40,7 @@ suite('a held message is shown to nobody but its sender and moderators', () => {
   /** Statements that show no message: they decide about one, or count. */
   const SHOWN_TO_NOBODY = [
     'reviews.lockHead',
+    'reviews.lockMentioned',
     'reviews.findStatus',
     ...['reviews.listOpenUp', 'reviews.listOpenDown', 'reviews.listDoneUp', 'reviews.listDoneDown'],
     // In events for the sender and webhooks alone.

@@ -267,7 +267,7 @@ language plpgsql as $$
 declare
   i inbox;
   n conversations;
-  v_hidden int;
+  v_hidden int := 0;
   v_views int := 0;
   v_free int := 0;
 begin
@@ -278,9 +278,12 @@ begin
     returning * into n;
     return n;
   end if;
-  select count(*) into v_hidden from inbox
-  where app_no = h.app_no and conversation = h.no and (kind = 'user' or scope is not null)
-    and cleared_id >= m.id;
+  -- Who cleared past this message also cleared past the one that is shown: if nobody did, no member is read.
+  if h.kind = 'user' or h.shown_id = 0 or h.hidden > 0 then
+    select count(*) into v_hidden from inbox
+    where app_no = h.app_no and conversation = h.no and (kind = 'user' or scope is not null)
+      and cleared_id >= m.id;
+  end if;
   update conversations set
     removed = removed - 1, shown_id = m.id, shown_sender = null, shown_data = null, shown_muid = null,
     hidden = v_hidden,
@@ -408,6 +411,10 @@ begin
   select * into h from conversations where app_no = p_app_no and no = k.conversation for no key update;
   delete from held_messages where app_no = p_app_no and id = p_id and delivered returning * into k;
   if not found or k.id <= h.purged_id then return; end if;
+  -- Later, the sweep would delete new reactions and saves too.
+  loop
+    exit when sweep_deleted_message(p_app_no, p_id, 1000);
+  end loop;
   update messages set
     data = k.data || '{"moderation": {"status": "approved"}}', quoted_id = k.quoted_id,
     deleted_at = null, deleted_by = null, updated_at = clock_timestamp()

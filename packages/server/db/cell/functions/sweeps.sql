@@ -309,7 +309,8 @@ begin
         where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
         update receipt_floors set deleted = deleted + 1
         where app_no = p_app_no and kind in ('delivered', 'read') and conversation = i.conversation;
-        v_left := v_left - 1;
+        -- Sends to all groups that were left so far wait for the end of this: it costs as much as so many rows.
+        v_left := v_left - 20;
       end if;
     end if;
     if v_left <= 0 then return false; end if;
@@ -462,7 +463,8 @@ begin
 end $$;
 
 /*
- * Deletes at most p_limit reactions and saves of a deleted message. Returns whether none are left.
+ * Deletes at most p_limit reactions and saves of a deleted message. Returns whether none are left. A message that was
+ * restored meanwhile keeps its own.
  */
 create or replace function sweep_deleted_message(p_app_no int, p_id bigint, p_limit int) returns boolean
 language plpgsql as $$
@@ -470,6 +472,8 @@ declare
   v_done int;
   v_part int;
 begin
+  delete from gone_messages where app_no = p_app_no and id = p_id;
+  if not found then return true; end if;
   delete from reaction_counts where app_no = p_app_no and message_id = p_id;
   delete from reactions where ctid = any (array(
     select ctid from reactions where app_no = p_app_no and message_id = p_id limit p_limit));
@@ -477,7 +481,7 @@ begin
   delete from saves where ctid = any (array(
     select ctid from saves where app_no = p_app_no and message_id = p_id limit p_limit - v_done));
   get diagnostics v_part = row_count;
-  if v_done + v_part >= p_limit then return false; end if;
-  delete from gone_messages where app_no = p_app_no and id = p_id;
-  return true;
+  if v_done + v_part < p_limit then return true; end if;
+  insert into gone_messages (app_no, id) values (p_app_no, p_id);
+  return false;
 end $$;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
@@ -97,6 +98,25 @@ suite('flagMessage', () => {
     const events = ['message.deleted', 'message.moderated', 'message.restored', 'message.moderated']
     assert.deepEqual(told, [...events, 'moderation.manual.approved'])
     await clean(app)
+  })
+
+  test('leaves no sweep behind that would delete reactions to a message that is shown again', async () => {
+    const { app, id } = await newApp()
+    await app.as('b').messages.addReaction(id, '👍')
+    await app.cell.db.tx(async (tx) => {
+      // No worker sees the message hidden.
+      await rows(tx, `select withhold_message($1, $2, 'Flagged', null)`, [app.no, id])
+      await rows(tx, 'select restore_message($1, $2)', [app.no, id])
+    })
+    await app.as('b').messages.addReaction(id, '👍')
+    await rows(app.cell.db, 'select sweep_deleted_message($1, $2, 10)', [app.no, id])
+    const reacted = (await app.eventTypes()).filter((type) => type === 'message.reaction.added')
+    assert.equal(reacted.length, 2)
+    const { body } = await app.as('c').call('GET', `/v3/messages/${id}`)
+    assert.deepEqual(
+      body.data.data.reactions.map(({ count }: { count: number }) => count),
+      [1],
+    )
   })
 })
 

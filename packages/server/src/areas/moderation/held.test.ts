@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DISAPPROVED, PENDING, sendJudged } from '../../../test/held.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
+import { rows } from '../../../test/log-writers.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import { verify } from '../../verify/verify.ts'
 import { settleHeldMessage } from './reviews.actions.ts'
@@ -341,6 +343,40 @@ suite('reviewBlockedMessage', () => {
     assert.deepEqual(await history(app, 'b', 'a'), [id, other])
     await refused(decide(app, '999999', 'approved'), 'ERR_MESSAGE_ID_NOT_FOUND')
     await refused(decide(app, (await hold(app)).id, 'approved'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await clean(app)
+  })
+
+  test('locks the users whom a message mentions before the group, as others do', async () => {
+    const app = await newApp()
+    const { id } = await hold(app, DISAPPROVED, { ...GROUP, data: { text: 'Hi <@uid:c>' } })
+    const user = await holdLock(
+      app,
+      'select from users where app_no = $1 and uid = $2 for update',
+      [...[app.no, 'c']],
+    )
+    await whileWaiting(user, decide(app, id, 'approved'), async () => {
+      const head = `select from conversations where app_no = $1 and kind = 'group' for update nowait`
+      await rows(app.cell.db, head, [app.no])
+    })
+    assert.deepEqual(await history(app, 'c', 'g'), [id])
+  })
+
+  test('reads no members of a group in which nobody cleared the conversation', async () => {
+    const app = await newApp()
+    const uids = Array.from({ length: 20 }, (_, n) => `m${n}`)
+    await app.users(...uids)
+    await app.client.groupMembers.add('g', { participants: uids })
+    await app.as('b').sendText('g', 'first', GROUP)
+    const { id } = await hold(app, PENDING, GROUP)
+    const read = await app.cell.db.tx(async (tx) => {
+      await rows(tx, 'select release_message($1, $2)', [app.no, id])
+      const [found] = await rows<{ members: number }>(
+        tx,
+        `select pg_stat_get_xact_tuples_fetched('inbox'::regclass)::int as members`,
+      )
+      return found?.members
+    })
+    assert.ok(read !== undefined && read < uids.length, `it read ${read} members`)
     await clean(app)
   })
 })

@@ -16,6 +16,7 @@ import {
   findReview,
   findStatus,
   lockHeadOfHeld,
+  lockMentionedInHeld,
   releaseMessage,
   restoreMessage,
   withholdMessage,
@@ -33,7 +34,7 @@ export async function decideBlocked(
   status: Decision['status'],
 ): Promise<{ success: true; message: string }> {
   const appNo = actor.app.no
-  await lockHeadOfHeld.maybeOne(tx, { appNo, id })
+  await lockHeld(tx, appNo, id)
   const review = await findReview.maybeOne(tx, { appNo, id })
   if (!review) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
   if (review.decision === status) return { success: true, message: status }
@@ -61,6 +62,12 @@ export async function decideBlocked(
     payload: { message: released, moderation, reviewed: true },
   })
   return { success: true, message: status }
+}
+
+/** Locks the users that a held message mentions, then its head: releasing it needs both, in this order. */
+async function lockHeld(tx: Tx, appNo: number, id: string): Promise<void> {
+  await lockMentionedInHeld.maybeOne(tx, { appNo, id })
+  await lockHeadOfHeld.maybeOne(tx, { appNo, id })
 }
 
 async function release(tx: Tx, appNo: number, id: string) {
@@ -122,7 +129,7 @@ export function settleHeldMessage(
   settlement: Settlement,
 ): Promise<boolean> {
   return cell.db.tx(async (tx) => {
-    await lockHeadOfHeld.maybeOne(tx, { appNo, id })
+    await lockHeld(tx, appNo, id)
     if ((await findStatus.maybeOne(tx, { appNo, id }))?.status !== 'pending') return false
     const failed = settlement.status === 'failed' ? settlement : undefined
     if (settlement.status === 'disapproved') {

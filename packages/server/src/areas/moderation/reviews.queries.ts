@@ -52,6 +52,13 @@ export const listHeld = query<
      and m.id > h.purged_id and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`,
 )
 
+/** Locks the users that a held message mentions. */
+export const lockMentionedInHeld = query<{ appNo: number; id: string }, { locked: unknown }>(
+  'reviews.lockMentioned',
+  `select lock_mentioned_users(:appNo, array(select jsonb_object_keys(k.data -> 'mentions'))) as locked
+   from held_messages k where k.app_no = :appNo and k.id = :id and k.data ? 'mentions'`,
+)
+
 /** Locks the head of a held message. No row if it isn't held. */
 export const lockHeadOfHeld = query<{ appNo: number; id: string }, { no: number }>(
   'reviews.lockHead',

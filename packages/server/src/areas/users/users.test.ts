@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateUserBody, ListUsersQuery } from '@loquat/sdk'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
 
@@ -176,6 +177,23 @@ suite('deleteUser', () => {
     assert.deepEqual(gone, { success: true, message: 'User a deleted.' })
     await users.create({ uid: 'a', name: 'Another' })
     assert.equal(await total(app, { withDeactivated: true }), 1)
+  })
+
+  test('makes sends to few groups wait at a time', async () => {
+    const app = await server.newApp()
+    await fill(app, { a: {}, b: {} })
+    const guids = Array.from({ length: 8 }, (_, n) => `g${n}`)
+    for (const guid of guids)
+      await app.client.groups.create({
+        guid,
+        name: guid,
+        owner: 'b',
+        members: { participants: ['a'] },
+      })
+    const sweep = `select sweep_user($1, 'a', 100) as gone`
+    assert.deepEqual(await rows(app.cell.db, sweep, [app.no]), [{ gone: false }])
+    const left = `select with_id from inbox where app_no = $1 and uid = 'a'`
+    assert.equal((await rows(app.cell.db, left, [app.no])).length, 3)
   })
 })
 
