@@ -307,9 +307,12 @@ export const audiences: Audiences = {
   'webhook.disabled': NOBODY,
 }
 
-/** Who receives an event. Undefined: no device does. */
+/**
+ * Who receives an event. Undefined: no device does. That includes events of an unknown type, which a newer version
+ * has announced.
+ */
 export const audienceOf = (type: EventType, payload: unknown): Audience | undefined =>
-  (audiences[type] as AudienceRule<unknown>).of(payload)
+  (audiences[type] as AudienceRule<unknown> | undefined)?.of(payload)
 
 const SYSTEM_UID = 'app_system'
 

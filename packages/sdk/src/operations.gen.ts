@@ -4786,8 +4786,8 @@ export type WebhookDeadLetter = {
   count: number
   /** Event type, if known. */
   type?: string
-  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
-  reason: 'exhausted' | 'noRetry' | 'expired'
+  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered; `unknownType`: the service ran an older version that does not know this type of event. Replay the event later. */
+  reason: 'exhausted' | 'noRetry' | 'expired' | 'unknownType'
   /** Time when the delivery was given up, in Unix seconds. */
   at: number
 }

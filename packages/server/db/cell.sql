@@ -6512,7 +6512,7 @@ CREATE TABLE public.webhook_dead_letters (
     type text,
     reason text NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT webhook_dead_letters_reason_check CHECK ((reason = ANY (ARRAY['exhausted'::text, 'noRetry'::text, 'expired'::text])))
+    CONSTRAINT webhook_dead_letters_reason_check CHECK ((reason = ANY (ARRAY['exhausted'::text, 'noRetry'::text, 'expired'::text, 'unknownType'::text])))
 );
 
 CREATE TABLE public.webhook_deliveries (

@@ -1833,7 +1833,7 @@ create table webhook_dead_letters (
   position bigint not null,
   upto bigint not null,
   type text,
-  reason text not null check (reason in ('exhausted', 'noRetry', 'expired')),
+  reason text not null check (reason in ('exhausted', 'noRetry', 'expired', 'unknownType')),
   at timestamptz not null default now(),
   primary key (app_no, webhook_no, position)
 );

@@ -67,7 +67,7 @@ function toEntry(event: LoggedRow & { payload: unknown }): Entry {
     audienceChange: audienceChangeOf(type, key, payload),
     presenceChange: presenceChangeOf(type, payload),
     ruleChange: ruleChangeOf(type, payload),
-    contents: contentsOf(type, payload),
+    contents: audience && contentsOf(type, payload),
     batched: RECEIPTS.has(type) && audience?.group !== undefined,
     receivedAt: performance.now(),
     frame: audience ? toFrame(position, type, at, bodyFor(audience, payload, body)) : NO_FRAME,

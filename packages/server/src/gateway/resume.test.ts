@@ -183,6 +183,28 @@ for (const [source, startGateway] of Object.entries(sources)) {
       })
     }
 
+    test('leaves out an event of a type that only a newer version knows', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const port = server.service.gatewayPort ?? 0
+      const connected = await Device.connect(port, app, await tokenOf(app, 'ben'))
+      const { position } = connected
+      await sql(
+        app,
+        `insert into event_bodies (app_no, type, key, payload, to_first)
+         values ($1, 'later.event', 'user:ben', '{"message": 1}', 'user:ben')`,
+        [app.no],
+      )
+      await send(app, 'amira', 'ben', 'next')
+      await connected.waitFor('message.sent')
+      const device = await resume(app, 'ben', position)
+      await device.waitFor('message.sent')
+      for (const one of [connected, device]) {
+        assert.ok(!one.events().includes('later.event'))
+        await one.close()
+      }
+    })
+
     test('after a position that the log does not hold, the client is asked to reload', async () => {
       const app = await server.newApp()
       await app.users('ben')

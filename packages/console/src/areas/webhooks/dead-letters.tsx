@@ -12,6 +12,7 @@ const REASONS = {
   exhausted: 'All attempts failed',
   noRetry: 'Failed, and retries are off',
   expired: 'No longer in the event log',
+  unknownType: 'Unknown to the version that ran',
 }
 
 /** The webhook's dead letters of the last 30 days, by position. */

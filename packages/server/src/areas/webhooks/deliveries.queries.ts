@@ -32,7 +32,7 @@ export const listFailedDeliveries = query<DeliveryPage, DeliveryRow>(
 export type DeadLetterRow = Pick<
   CellRows['webhook_dead_letters'],
   'position' | 'upto' | 'type' | 'at'
-> & { reason: 'exhausted' | 'noRetry' | 'expired' }
+> & { reason: 'exhausted' | 'noRetry' | 'expired' | 'unknownType' }
 
 export const listDeadLetters = query<
   { appNo: number; no: number; after: number; limit: number },

@@ -58,9 +58,9 @@ export const DeadLetter = Type.Object(
     position: Position('Position of the event, or of the first of several.'),
     count: Type.Integer({ description: 'Number of consecutive positions.' }),
     type: Type.Optional(Type.String({ description: 'Event type, if known.' })),
-    reason: Type.Enum(['exhausted', 'noRetry', 'expired'], {
+    reason: Type.Enum(['exhausted', 'noRetry', 'expired', 'unknownType'], {
       description:
-        '`exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered.',
+        '`exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered; `unknownType`: the service ran an older version that does not know this type of event. Replay the event later.',
     }),
     at: Timestamp('Time when the delivery was given up, in Unix seconds.'),
   },

@@ -48,10 +48,10 @@ export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus 
   let warnedAt = Number.NEGATIVE_INFINITY
 
   /** What was dropped is read from PostgreSQL, like what was lost. */
-  function warn(subject: string, reason: string) {
+  function warn(subject: string, reason: string, error?: unknown) {
     if (performance.now() - warnedAt < WARN_MS) return
     warnedAt = performance.now()
-    log.warn({ subject }, `dropped a NATS message: ${reason}`)
+    log.warn({ subject, err: error }, `dropped a NATS message: ${reason}`)
   }
 
   const { protocol, host, username, password } = new URL(url)
@@ -106,8 +106,13 @@ export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus 
     const callback = (error: Error | null, { data }: { data: Uint8Array }) => {
       if (error) return
       const verdict = verifier.open(data)
-      if ('text' in verdict) entry.listener(verdict.text)
-      else warn(subject, verdict.refused)
+      if (!('text' in verdict)) return warn(subject, verdict.refused)
+      try {
+        entry.listener(verdict.text)
+      } catch (error) {
+        // The client would stop reading, and every subscription of the process would end without a sign.
+        warn(subject, 'its listener failed', error)
+      }
     }
     try {
       active.set(id, connection.subscribe(subject, { callback }))

@@ -1,3 +1,4 @@
+import type { DeadLetterRow } from '../../areas/webhooks/deliveries.queries.ts'
 import type { CallOutcome } from './caller.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 
@@ -14,11 +15,11 @@ interface KeyedPosition {
   position: number
 }
 
-interface DeadLetter {
+export interface DeadLetter {
   position: number
   upto: number
   type: string | null
-  reason: 'exhausted' | 'noRetry' | 'expired'
+  reason: DeadLetterRow['reason']
 }
 
 /** What happened since the last write to the database. record_deliveries stores it in one transaction. */

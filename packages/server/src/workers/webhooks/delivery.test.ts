@@ -338,6 +338,27 @@ suite('deliveries', () => {
     assert.equal(data[0]?.reason, 'noRetry')
   })
 
+  test('an event of a type that only a newer version knows is a dead letter', async () => {
+    const hook = await hooked()
+    await sql(
+      hook,
+      `update webhooks set types = types || '{later.event}', since = since || '{0}'
+       where app_no = $app`,
+    )
+    await sql(
+      hook,
+      `insert into event_bodies (app_no, type, key, payload)
+       values ($app, 'later.event', 'app', '{"later": true}')`,
+    )
+    await groups(hook, 'next')
+    await until('the next event arrives', () => hook.delivered().length === 1)
+    const { data } = await until('it is a dead letter', async () => {
+      const letters = await hook.app.client.webhooks.listDeadLetters('a')
+      return letters.data.length === 1 && letters
+    })
+    assert.deepEqual([data[0]?.type, data[0]?.reason], ['later.event', 'unknownType'])
+  })
+
   test('after 20 failed keys in a row the webhook is only probed until the receiver is back', async () => {
     const hook = await hooked()
     let works = false

@@ -1,3 +1,4 @@
+import { events } from '@loquat/protocol'
 import type { Counters } from '../../areas/stats/counters.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
@@ -5,7 +6,7 @@ import type { Worker } from '../../platform/leases/leases.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import { type Caller, isDelivered } from './caller.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { DeliveryBatch } from './delivery-batch.ts'
+import { type DeadLetter, DeliveryBatch } from './delivery-batch.ts'
 import type { ActiveWebhook, OutgoingEvent } from './queries.ts'
 import { requestFor } from './request.ts'
 
@@ -44,9 +45,14 @@ export class Sender {
     return !this.stopped && this.breaker.mayCall
   }
 
-  /** Returns whether the event was delivered; undefined if it wasn't sent. */
+  /** Returns whether the event was delivered or is a dead letter; undefined if it wasn't sent. */
   async send(event: OutgoingEvent, attempt: number): Promise<boolean | undefined> {
     const { caller, cell, counters, deps, worker } = this.#context
+    // A newer version has announced it, and can deliver it when it is replayed.
+    if (!Object.hasOwn(events, event.type)) {
+      this.giveUp(event, 'unknownType')
+      return true
+    }
     const call = async () => {
       if (!this.maySend) return undefined
       if (!worker.alive) throw new Error("the worker's leases were not renewed in time")
@@ -69,8 +75,10 @@ export class Sender {
   }
 
   /** Makes an event a dead letter. */
-  giveUp({ position, type }: Pick<OutgoingEvent, 'position' | 'type'>): void {
-    const reason = this.webhook.retry_on_failure ? 'exhausted' : 'noRetry'
+  giveUp(
+    { position, type }: Pick<OutgoingEvent, 'position' | 'type'>,
+    reason: DeadLetter['reason'] = this.webhook.retry_on_failure ? 'exhausted' : 'noRetry',
+  ): void {
     this.batch.dead.push({ position, upto: position, type, reason })
   }
 
