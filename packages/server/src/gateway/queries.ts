@@ -128,22 +128,26 @@ export const findUserState = query<
 
 /**
  * Where a user who was away resumes. The next event has the position after `base`. `lost`: the log lost `after` in a
- * break. `day` is the day on which the next event got its position, so that earlier
- * partitions are skipped; it is null if the log no longer holds that event. `deleted` are the groups deleted since
- * the day before: an event can wait for its position.
+ * break. `foreign`: the next event is older than the user, so it may be for a deleted user who had the same uid. `day`
+ * is the day on which the next event got its position, so that earlier partitions are skipped; it is null if the log no
+ * longer holds that event. `deleted` are the groups deleted since the day before: an event can wait for its position.
  */
 export const findResumePoint = query<
   { appNo: number; uid: string; after: number },
-  { base: number; lost: boolean; day: string | null; deleted: DeletedGroup[] }
+  { base: number; lost: boolean; foreign: boolean; day: string | null; deleted: DeletedGroup[] }
 >(
   'gateway.findResumePoint',
   `with next as (
-     select a.base, a.lost_after is not null as lost, (
-         select max(day) from event_positions where app_no = :appNo and position = a.base + 1
-       ) as day
-     from log_after(:appNo, :after) a
+     select a.base, a.lost_after is not null as lost, p.day, p.body_id, p.body_day
+     from log_after(:appNo, :after) a left join lateral (
+       select day, body_id, body_day from event_positions
+       where app_no = :appNo and position = a.base + 1 order by day desc limit 1
+     ) p on true
    )
-   select next.base, next.lost, next.day::text, coalesce((
+   select next.base, next.lost, next.day::text, exists (
+       select from users u join event_bodies b on b.at < u.created_at
+       where u.app_no = :appNo and u.uid = :uid and b.id = next.body_id and b.day = next.body_day
+     ) as "foreign", coalesce((
        select json_agg(json_build_object('guid', guid, 'order_key', order_key))
        from (${DELETED_GROUPS}) deleted
        where deleted.at >= coalesce(next.day, current_date) - 1

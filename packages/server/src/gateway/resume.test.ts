@@ -32,8 +32,10 @@ const sources = {
   'from the log': async (app: TestApp): Promise<Service> => {
     await sequenced(app)
     // A new process keeps events that are less than two minutes old.
-    const age = `update event_bodies set at = at - interval '1 hour' where app_no = $1`
-    await queryAt(app.cell.url, age, [app.no])
+    const age = (table: string, time: string) =>
+      `update ${table} set ${time} = ${time} - interval '1 hour' where app_no = $1`
+    await queryAt(app.cell.url, age('users', 'created_at'), [app.no])
+    await queryAt(app.cell.url, age('event_bodies', 'at'), [app.no])
     const service = await serve(readConfig(server.env), ['gateway'])
     started.push(service)
     return service
@@ -182,6 +184,21 @@ for (const [source, startGateway] of Object.entries(sources)) {
         await device.close()
       })
     }
+
+    test('sends nothing from before the user was created, for it was for another user', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const position = await visit(app, 'ben')
+      await send(app, 'amira', 'ben', 'for the first ben')
+      await app.client.users.delete('ben', { permanent: true })
+      await app.users('ben')
+      await send(app, 'amira', 'ben', 'for the second ben')
+      const device = await resume(app, 'ben', position)
+      await device.waitFor('session.reload')
+      await device.settled()
+      assert.deepEqual(device.texts(), [])
+      await device.close()
+    })
 
     test('leaves out an event of a type that only a newer version knows', async () => {
       const app = await server.newApp()

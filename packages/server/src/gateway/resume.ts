@@ -23,9 +23,9 @@ interface EventSource {
 const MAX_READ = 2 * realtimeLimits.resumeEvents
 
 /**
- * The events that a user missed after one position and up to another. Undefined if there are too many, or if the
- * log no longer holds them or lost the position in a break. If the user left a group meanwhile, the events up to that point are included; if the
- * group was deleted, the events up to its deletion.
+ * The events that a user missed after one position and up to another. Undefined if there are too many, if the log no
+ * longer holds them or lost the position in a break, or if some are older than the user. If the user left a group
+ * meanwhile, the events up to that point are included; if the group was deleted, the events up to its deletion.
  */
 export async function listMissed(
   feed: Feed,
@@ -39,8 +39,8 @@ export async function listMissed(
   const groups = [...user.groups].map(({ guid }) => guid)
   const { no: appNo, cell } = feed.app
   const point = await findResumePoint.one(cell.db, { appNo, uid: user.uid, after: position })
-  const { base: after, lost, day, deleted } = point
-  if (lost) return undefined
+  const { base: after, lost, foreign, day, deleted } = point
+  if (lost || foreign) return undefined
   const source = after >= feed.ring.after ? fromRing(feed) : day ? fromLog(feed, day) : undefined
   const own = await source?.forUser(user.uid, after, upto)
   if (!source || !own) return undefined
