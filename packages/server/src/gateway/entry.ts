@@ -14,6 +14,7 @@ export type AudienceChange =
   | { kind: 'joined' | 'left'; guid: string; uids: string[] }
   | { kind: 'deleted'; guid: string; orderKey: string }
   | { kind: 'blocked' | 'unblocked'; uid: string; others: string[] }
+  | { kind: 'userDeleted'; uid: string }
 
 /** An event of an app's log, prepared for delivery to devices. */
 export interface Entry {
@@ -98,6 +99,8 @@ type Membership = EventPayload<'group.member.joined'>
 function ruleChangeOf(type: EventType, payload: unknown): string[] | undefined {
   switch (type) {
     case 'user.updated':
+    // Its uid may be that of a deleted user, who had another role.
+    case 'user.created':
       return [(payload as EventPayload<typeof type>).user.uid]
     case 'group.member.added':
     case 'group.member.joined':
@@ -148,6 +151,8 @@ function audienceChangeOf(
       const kind = type === 'user.blocked' ? 'blocked' : 'unblocked'
       return { kind, uid: by.uid, others: Object.keys(users) }
     }
+    case 'user.deleted':
+      return { kind: 'userDeleted', uid: (payload as EventPayload<typeof type>).user.uid }
     default:
       return undefined
   }

@@ -184,6 +184,45 @@ test('a device that connects to another process loses its connection here', asyn
   hubs.close()
 })
 
+test('a user inherits neither groups nor blocks nor rules from a deleted user with the same uid', async (t) => {
+  const app = await server.newApp()
+  await app.users('amira')
+  await app.client.roles.create({ role: 'guest', name: 'Guest' })
+  await app.client.users.create({ uid: 'ben', name: 'First', role: 'guest' })
+  await app.client.permissions.updateRole('guest', { permissions: { listUsers: 'deny' } })
+  const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
+  await app.client.groups.create({ ...group, members: { participants: ['ben'] } })
+  await app.client.blockedUsers.block('amira', { blockedUids: ['ben'] })
+  const hubs = new Hubs({ ...server.deps, credentials: new Credentials(server.deps) })
+  t.after(() => hubs.close())
+  const hub = hubs.get(app)
+  // No frame is sent to them: they stay until they are removed, like sockets that don't answer close frames.
+  const [first, second, other] = ['ben', 'ben', 'amira'].map(
+    () => new Session({} as WebSocket, app),
+  )
+  assert.ok(first && second && other)
+  await hub.add(first, 'ben')
+  await hub.add(other, 'amira')
+  const [ben, amira] = [hub.userOf(first), hub.userOf(other)]
+  assert.ok(ben && amira)
+  const known = () => [
+    ben.groups.size,
+    ben.blocks.size,
+    amira.blocks.size,
+    ben.policy === undefined,
+  ]
+  assert.deepEqual(known(), [1, 1, 1, false])
+  await app.client.users.delete('ben', { permanent: true })
+  await app.users('ben')
+  await hub.add(second, 'ben')
+  await until('the hub knows of the new user', () => {
+    hubs.tick()
+    return ben.policy === undefined
+  })
+  assert.deepEqual(known(), [0, 0, 0, true])
+  assert.equal(hub.groups.has('team'), true, 'amira is still a member')
+})
+
 suite('a message', () => {
   test('in a 1:1 conversation reaches all devices of both users, and nobody else', async () => {
     const app = await server.newApp()

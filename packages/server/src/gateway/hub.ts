@@ -282,6 +282,10 @@ export class AppHub {
       this.groups.delete(change.guid)
       return
     }
+    if (change.kind === 'userDeleted') {
+      for (const user of this.users.values()) this.#applyTo(user, change, entry)
+      return
+    }
     for (const uid of uidsOf(change)) {
       const user = this.users.get(uid)
       if (user) this.#applyTo(user, change, entry)
@@ -299,10 +303,26 @@ export class AppHub {
       }
       return
     }
+    if (change.kind === 'userDeleted') {
+      this.#forget(change.uid, user)
+      return
+    }
     const mine = change.uid === user.uid
     for (const pair of mine ? change.others.map((other) => `>${other}`) : [`<${change.uid}`]) {
       if (change.kind === 'blocked') user.blocks.add(pair)
       else user.blocks.delete(pair)
+    }
+  }
+
+  /** A deleted user has no groups and no blocks. The next user with that uid may connect while old sessions still close. */
+  #forget(uid: string, user: HubUser): void {
+    if (user.uid === uid) {
+      for (const group of user.groups) this.#removeMember(group, user)
+      user.groups.clear()
+      user.blocks.clear()
+    } else {
+      user.blocks.delete(`>${uid}`)
+      user.blocks.delete(`<${uid}`)
     }
   }
 
@@ -319,8 +339,8 @@ export class AppHub {
   }
 }
 
-const uidsOf = (change: Exclude<AudienceChange, { kind: 'deleted' }>): string[] =>
+const uidsOf = (change: Exclude<AudienceChange, { kind: 'deleted' | 'userDeleted' }>): string[] =>
   'uids' in change ? change.uids : [change.uid, ...change.others]
 
 const affects = (change: AudienceChange, uid: string) =>
-  change.kind === 'deleted' || uidsOf(change).includes(uid)
+  change.kind === 'deleted' || change.kind === 'userDeleted' || uidsOf(change).includes(uid)
