@@ -401,6 +401,48 @@ suite('jobs', () => {
       assert.equal(seen, 100)
     })
 
+    test('of deduplication start a job again that was enqueued while its last try failed', async () => {
+      const app = await server.newApp()
+      const enqueue = () => add(cell, app.no, job, { n: 1 }, { dedupeKey: 'a' })
+      let runs = 0
+      const job = testJob({
+        name: 'test.again',
+        input: Type.Object({ n: Type.Integer() }),
+        tries: 1,
+        checkpoint: Type.Integer(),
+        async run({ saved, checkpoint }) {
+          assert.equal(saved, undefined)
+          await checkpoint(async () => 1)
+          if (++runs > 1) return
+          await enqueue()
+          throw new Error('failed')
+        },
+      })
+      await enqueue()
+      await runUntil([job], () => isEmpty(app.no))
+      assert.equal(runs, 2)
+    })
+
+    test('of serial queues hold a job back that was retried while a later one runs', async () => {
+      const app = await server.newApp()
+      const job = numberJob('test.retried', async () => {})
+      const ids: string[] = []
+      for (let n = 0; n < 3; n++)
+        ids.push(String(await add(cell, app.no, job, { n }, { serialKey: 'one' })))
+      const [first, second, third] = ids
+      const set = (id: string | undefined, state: string) =>
+        rows(cell.db, `update jobs set state = $3, ended_at = $4 where app_no = $1 and id = $2`, [
+          ...[app.no, id, state, state === 'dead' ? new Date() : null],
+        ])
+      await set(first, 'dead')
+      await set(second, 'waiting')
+      await rows(cell.db, 'select retry_job($1, $2)', [app.no, first])
+      await rows(cell.db, 'select cancel_job($1, $2)', [app.no, third])
+      const states = (await jobsOf(cell, app.no)).map(({ state }) => state)
+      assert.deepEqual(states, ['blocked', 'waiting', 'cancelled'])
+      await rows(cell.db, 'delete from jobs where app_no = $1', [app.no])
+    })
+
     test('of serial queues keep the order, one at a time, past failures and removals', async () => {
       const app = await server.newApp()
       const order: string[] = []

@@ -95,7 +95,10 @@ begin
   end if;
 end $$;
 
-/* Makes the next job of a serial queue ready when the one before is over. */
+/*
+ * Makes the next job of a serial queue ready when the one before is over. A job that was retried waits like the others,
+ * although its id is lower than that of the one that runs.
+ */
 create or replace function unblock_next_job(p_app_no int, p_key text) returns void
 language plpgsql as $$
 begin
@@ -104,7 +107,8 @@ begin
   where app_no = p_app_no and id = (
     select id from jobs where app_no = p_app_no and serial_key = p_key and ended_at is null
     order by id limit 1)
-  and state = 'blocked';
+  and state = 'blocked' and not exists (
+    select from jobs where app_no = p_app_no and serial_key = p_key and ended_at is null and state <> 'blocked');
 end $$;
 
 /*
@@ -137,11 +141,11 @@ begin
   end loop;
   for v_job in
     with ended as (
-      select j.app_no, j.id, e.error, e.delay, e.outcome,
+      select j.app_no, j.id, e.error, e.delay, e.outcome, j.again,
         case
-          when e.outcome = 'done' and not j.again then 'done'
+          when e.outcome = 'done' then 'done'
           when j.cancelling or e.outcome = 'cancelled' then 'cancelled'
-          when e.outcome = 'done' or e.outcome = 'released' and e.delay is null then 'ready'
+          when e.outcome = 'released' and e.delay is null then 'ready'
           when e.outcome = 'released' then 'waiting'
           when e.delay is null or j.deadline <= v_now + e.delay * interval '1 ms' then 'dead'
           else 'waiting'
@@ -152,22 +156,27 @@ begin
         and j.worker_id = p_worker and j.epoch = e.epoch
       where e.outcome <> 'done' or e.keep or j.again
       for no key update of j
+    ), next as (
+      -- A job that was enqueued again meanwhile starts from the beginning, however this run ended.
+      select *, state in ('done', 'dead', 'cancelled') as over, again and state in ('done', 'dead', 'cancelled') as fresh
+      from ended
     )
     update jobs j set
-      state = ended.state,
+      state = case when next.fresh then 'ready' else next.state end,
       worker_id = null,
-      again = false,
-      error = coalesce(ended.error, j.error),
-      run_at = case when ended.state = 'waiting' then v_now + ended.delay * interval '1 ms' else j.run_at end,
-      ended_at = case when ended.state in ('done', 'dead', 'cancelled') then v_now end,
-      tries = case ended.outcome when 'released' then j.tries - 1 when 'done' then 0 else j.tries end,
-      -- It starts from the beginning when it runs once more.
-      checkpoint = case when ended.outcome <> 'done' or ended.state = 'done' then j.checkpoint end,
-      stepped = j.stepped and ended.outcome <> 'done'
-    from ended where j.app_no = ended.app_no and j.id = ended.id
-    returning j.app_no, j.id, j.state, j.serial_key, ended.outcome
+      again = j.again and not next.over,
+      cancelling = j.cancelling and not next.fresh,
+      error = coalesce(next.error, j.error),
+      run_at = case when next.state = 'waiting' then v_now + next.delay * interval '1 ms' else j.run_at end,
+      ended_at = case when next.over and not next.fresh then v_now end,
+      tries = case when next.fresh or next.outcome = 'done' then 0 when next.outcome = 'released' then j.tries - 1
+        else j.tries end,
+      checkpoint = case when not next.fresh then j.checkpoint end,
+      stepped = j.stepped and not next.fresh and next.outcome <> 'done'
+    from next where j.app_no = next.app_no and j.id = next.id
+    returning j.app_no, j.id, j.state, j.serial_key, next.fresh or next.outcome = 'done' as unstepped
   loop
-    if v_job.outcome = 'done' then
+    if v_job.unstepped then
       delete from job_steps where app_no = v_job.app_no and job_id = v_job.id;
     end if;
     if v_job.serial_key is not null and v_job.state in ('done', 'dead', 'cancelled') then
@@ -360,7 +369,7 @@ begin
   if j.state = 'blocked' then perform lock_serial_key(p_app_no, j.serial_key); end if;
   select * into j from jobs where app_no = p_app_no and id = p_id for update;
   if j.state = 'running' then
-    update jobs set cancelling = true where app_no = p_app_no and id = p_id;
+    update jobs set cancelling = true, again = false where app_no = p_app_no and id = p_id;
   elsif j.ended_at is null and j.id is not null then
     update jobs set state = 'cancelled', ended_at = job_clock() where app_no = p_app_no and id = p_id;
     if j.serial_key is not null then perform unblock_next_job(p_app_no, j.serial_key); end if;

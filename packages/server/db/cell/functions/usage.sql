@@ -70,9 +70,11 @@ begin
     group by 2, 3 order by 2, 3
     on conflict (app_no, at, what) do update set count = s.count + excluded.count
   ), moved as (
-    update usage_progress set position = last.position
-    from (select max(position) as position from taken) last
-    where app_no = p_app_no and last.position is not null
+    -- At the end of the log, it moves to the app's position: after a break, no event may have that number.
+    update usage_progress u set position = last.position
+    from (select greatest(max(t.position), case when count(*) < p_limit then (
+      select p.position from positions p where p.app_no = p_app_no) end) as position from taken t) last
+    where u.app_no = p_app_no and last.position > u.position
   )
   select count(*), json_agg(json_build_object('day', day, 'uid', active_uid))
     filter (where active_uid is not null)

@@ -80,6 +80,28 @@ suite('updateRolePermissions', () => {
     assert.equal(none.status, 400)
   })
 
+  test('keeps users from making friends with whoever a role keeps from them', async () => {
+    for (const id of ['initiateCall.mode', 'getUserDetails.mode']) {
+      const app = await ruledApp()
+      await setRole(app, { [id]: 'friends' })
+      const [ana, ben] = [await tokenOf(app, 'ana'), await tokenOf(app, 'ben')]
+      for (const [token, uid, other] of [
+        [ana, 'ana', 'ben'],
+        [ben, 'ben', 'ana'],
+      ] as const) {
+        const headers = { authToken: token }
+        const body = { accepted: [other] }
+        const { body: answer } = await app.call('POST', `/v3/users/${uid}/friends`, {
+          headers,
+          body,
+        })
+        const code = answer.error?.code ?? answer.data.accepted[other].error?.code
+        assert.equal(code, 'ERR_PERMISSION_DENIED', `${id} of ${uid}`)
+      }
+      await app.client.friends.add('ana', { accepted: ['ben'] })
+    }
+  })
+
   test('keeps the older settings in step, both ways', async () => {
     const app = await ruledApp()
     const settingsOf = async () => (await app.client.roles.get('ruled')).settings

@@ -36,7 +36,8 @@ export const listClosedAmong = query<{ appNo: number; uids: string[] }, { uid: s
   `select u.uid from users u
    join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
    where u.app_no = :appNo and u.uid = any(:uids::text[])
-     and 'friendsOnly' in (r.settings ->> 'listUsers', r.settings ->> 'sendMessagesTo')`,
+     and ('friendsOnly' in (r.settings ->> 'listUsers', r.settings ->> 'sendMessagesTo') or exists (
+       select from jsonb_each(r.permissions) p where p.key like '%.mode' and p.value ->> 'value' = 'friends'))`,
 )
 
 /**

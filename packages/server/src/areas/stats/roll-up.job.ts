@@ -11,12 +11,20 @@ export const rollUpUsageJob = defineJob({
   input: Type.Object({}),
   schedule: { everySeconds: 5 },
   async run({ signal, context: { cell } }) {
+    const failed: unknown[] = []
     for (const { app_no: appNo } of await listLagging.many(cell.db, {})) {
-      for (let full = true; full; ) {
+      try {
+        for (let full = true; full; ) {
+          signal.throwIfAborted()
+          full = (await rollUp.one(cell.db, { appNo, limit: BATCH })).events === BATCH
+        }
+      } catch (error) {
+        // An app that can't be added up must not keep the others from it.
         signal.throwIfAborted()
-        full = (await rollUp.one(cell.db, { appNo, limit: BATCH })).events === BATCH
+        failed.push(error)
       }
     }
+    if (failed.length > 0) throw failed[0]
   },
 })
 

@@ -30,6 +30,20 @@ async function settle(app: TestApp) {
 const stats = async (app: TestApp, from = Date.now() - DAY_MS, to = Date.now() + DAY_MS) =>
   app.client.stats.get({ fromDate: from, toDate: to })
 
+suite('usage.rollUp', () => {
+  test('is done with an app whose position moved on without events', async () => {
+    const app = await server.newApp()
+    await settle(app)
+    // As after a break in the log.
+    const moved = 'update positions set position = position + 1000000000000 where app_no = $1'
+    await rows(app.cell.db, moved, [app.no])
+    await settle(app)
+    await app.users('ann')
+    await settle(app)
+    assert.equal((await stats(app)).counts['user.created'], 1)
+  })
+})
+
 suite('getStats', () => {
   test('counts each user who sent a message, connected or used a token once', async () => {
     const app = await server.newApp()
