@@ -7,7 +7,7 @@ import type { EphemeralEvent } from '../core/ephemeral.ts'
 import { refuseBanned } from '../core/sanctions.ts'
 import type { Deps } from '../deps.ts'
 import type { Credentials } from '../gate/credentials.ts'
-import type { Budget } from './budget.ts'
+import { Budget } from './budget.ts'
 import { ByteLimiter } from './byte-limiter.ts'
 import { seenOf } from './contents.ts'
 import { DeviceTakeover } from './device-takeover.ts'
@@ -22,6 +22,8 @@ import type { Session } from './session.ts'
 import { type HubGroup, type HubUser, mayReceive } from './user.ts'
 
 const REREAD_MS = 20
+/** The most memory for one app's missed events: slow devices of one app must not keep other apps' devices from resuming. */
+const APP_RESUME_BYTES = 64 * 1024 * 1024
 
 /** Is notified when a session joins or leaves a hub. */
 export interface HubListener {
@@ -67,7 +69,7 @@ export class AppHub {
     this.app = app
     this.rules = new Rules(deps, app, this.users, (user, what) => this.#showAgain(user, what))
     this.#listener = listener
-    this.#resumes = budgets.resumes
+    this.#resumes = new Budget(APP_RESUME_BYTES, budgets.resumes)
     this.feed = new Feed(deps, app, budgets.rings, {
       onEntry: (entry) => this.#route(entry),
       onBreak: () => this.end(),
@@ -147,7 +149,7 @@ export class AppHub {
       return
     }
     void session.start('session.ready', { ...state, resumed }, missed).finally(() => {
-      this.#resumes.used -= bytes
+      this.#resumes.release(bytes)
     })
   }
 

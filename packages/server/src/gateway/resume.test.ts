@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { audienceOf, type EventType, topicsOf } from '@loquat/protocol'
+import { audienceOf, type EventType, realtimeLimits, topicsOf } from '@loquat/protocol'
+import type { WebSocket } from 'ws'
 import { queryAt } from '../../test/databases.ts'
 import { Device, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
+import { Credentials } from '../gate/credentials.ts'
 import { type Service, serve } from '../serve.ts'
+import { Hubs } from './hubs.ts'
+import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
@@ -235,6 +239,46 @@ for (const [source, startGateway] of Object.entries(sources)) {
     })
   })
 }
+
+test('devices that read slowly take only a share of the memory from other apps', async (t) => {
+  const [app, other] = [await server.newApp(), await server.newApp()]
+  for (const one of [app, other]) await one.users('ben')
+  const hubs = new Hubs({ ...server.deps, credentials: new Credentials(server.deps) })
+  t.after(() => hubs.close())
+  const answers: string[] = []
+  const ws = {
+    bufferedAmount: realtimeLimits.queueBytes,
+    // Nobody reads the events, so nothing calls back.
+    send: (frame: string, _options: object, sent?: unknown) => sent || answers.push(frame),
+  }
+  /** Resumes with a new session, and returns the type of the answer. */
+  async function answerTo(one: TestApp, position: number): Promise<string> {
+    const session = new Session(ws as unknown as WebSocket, one)
+    const hub = hubs.get(one)
+    await hub.add(session, 'ben')
+    await hub.start(session, position)
+    return JSON.parse(answers.pop() ?? '').type
+  }
+  /** Lets ben miss events of ten thousand bytes each, and returns the position before them. */
+  async function miss(one: TestApp, count: number): Promise<number> {
+    await sequenced(one)
+    const { rows } = await sql(one, 'select position from positions where app_no = $1', [one.no])
+    await sql(
+      one,
+      `insert into event_bodies (app_no, type, key, payload, to_first)
+       select $1, 'message.saved', 'user:ben',
+         json_build_object('uid', 'ben', 'messageId', repeat('1', 10000)), 'user:ben'
+       from generate_series(1, ${count})`,
+      [one.no],
+    )
+    await sequenced(one)
+    return Number(rows[0]?.position)
+  }
+  const before = await miss(app, 400)
+  for (let n = 0; n < 16; n++) assert.equal(await answerTo(app, before), 'session.ready')
+  assert.equal(await answerTo(app, before), 'session.reload')
+  assert.equal(await answerTo(other, await miss(other, 1)), 'session.ready')
+})
 
 test('the log stores each event under its topics', async () => {
   const app = await server.newApp()

@@ -31,8 +31,8 @@ const RECEIPTS_PER_FRAME = 100
 
 /** The most client frames that may wait to be executed. A client that keeps sending while the database is slow is closed. */
 const MAX_QUEUED_FRAMES = 60
-/** The most ticks that sending one missed event may take. */
-const MAX_STALLED_TICKS = 30
+/** The most ticks that catching up may take. A slower client is closed, and resumes after the last event that it read. */
+const MAX_CATCH_UP_TICKS = 60
 
 /** One WebSocket connection of a device. */
 export class Session {
@@ -62,8 +62,8 @@ export class Session {
   #receipts: Entry[] | undefined
   #lastFrame: Promise<void> = Promise.resolve()
   #queuedFrames = 0
-  /** Ticks that sending the current missed event has taken so far. */
-  #stalledTicks: number | undefined
+  /** Ticks since it began to send missed events. Undefined: it hasn't begun, or has sent them. */
+  #catchUpTicks: number | undefined
   readonly #limiter = new FrameLimiter(performance.now())
   #throttledAt = Number.NEGATIVE_INFINITY
 
@@ -83,7 +83,9 @@ export class Session {
     return this.#catchUp(missed)
   }
 
+  /** `tick` limits the time, because the remaining events occupy memory. */
   async #catchUp(missed: Entry[]): Promise<void> {
+    this.#catchUpTicks = 0
     for (let next = missed; next.length > 0 || this.#pending?.length; ) {
       for (const { frame } of next) {
         if (this.closed) return
@@ -94,20 +96,19 @@ export class Session {
       this.#pending = []
     }
     this.#pending = undefined
+    this.#catchUpTicks = undefined
   }
 
-  /** Waits until a slow client has read the frame. `tick` limits the wait, because the remaining events occupy memory. */
+  /** Waits until a slow client has read the frame. */
   async #sendSlowly(frame: Buffer): Promise<void> {
-    this.#stalledTicks = 0
     await new Promise((sent) => this.#ws.send(frame, TEXT, sent))
-    this.#stalledTicks = undefined
   }
 
   /** Call once a second. */
   tick(): void {
     this.flushReceipts()
     this.typing?.tick()
-    if (this.#stalledTicks !== undefined && ++this.#stalledTicks > MAX_STALLED_TICKS) {
+    if (this.#catchUpTicks !== undefined && ++this.#catchUpTicks > MAX_CATCH_UP_TICKS) {
       this.close('slow')
     }
     this.silentTicks++
