@@ -173,16 +173,19 @@ async function ephemeralPublisher(
   const { uid } = user
   const receiver = given.toLowerCase()
   const topic = topicOf({ receiverType, receiver })
-  const action = { features: ['createMessage'], permission: 'sendMessage' } as const
-  const to = { kind: receiverType, id: receiver }
   refuseIf(refuseMuted(user, receiverType === 'group' ? receiver : undefined))
-  authorize(user, action, await receiverOf({ app, policy: user.policy }, to))
+  // If the user's rules change, the hub forgets the receiver.
   if (
     session.allowedReceiver?.topic !== topic ||
     session.allowedReceiver.until < performance.now()
   ) {
+    const action = { features: ['createMessage'], permission: 'sendMessage' } as const
+    const to = { kind: receiverType, id: receiver }
     const params = { appNo: app.no, kind: receiverType, uid, receiver }
-    const check = () => checkMaySend.one(app.cell.db, params)
+    const check = async () => {
+      authorize(user, action, await receiverOf({ app, policy: user.policy }, to))
+      return checkMaySend.one(app.cell.db, params)
+    }
     const { sender } = await ask(deps, session, 'ephemeral', check)
     const until = performance.now() + MAY_SEND_MS
     session.allowedReceiver = { topic, sender: JSON.parse(sender), until }

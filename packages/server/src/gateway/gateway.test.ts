@@ -331,6 +331,42 @@ suite('client frames', () => {
     for (const device of devices) await device.close()
   })
 
+  test('typing to the same receiver reads the database once in a while', async (t) => {
+    const app = await server.newApp()
+    await app.client.roles.create({ role: 'guest', name: 'Guest' })
+    await app.client.permissions.updateRole('guest', {
+      permissions: { 'sendMessage.allowedReceiverRoles': ['default'] },
+    })
+    await app.users('ben')
+    for (const uid of ['amira', 'cleo'])
+      await app.client.users.create({ uid, name: uid, role: 'guest' })
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    const type = async (receiver: string, id: string) => {
+      amira.send('typing.start', { receiverType: 'user', receiver }, id)
+      await until('an answer', () => amira.frames.some((frame) => frame.id === id))
+    }
+    const statements = async () => {
+      const address = `http://127.0.0.1:${server.service.internalPort}/metrics`
+      const page = await (await fetch(address)).text()
+      const counts = page.matchAll(
+        /^loquat_db_statement_seconds_count\{.*"(gate.findUser|messages.checkMaySend)".* (\d+)$/gm,
+      )
+      return [...counts].reduce((sum, [, , count]) => sum + Number(count), 0)
+    }
+    const before = await statements()
+    const now = performance.now()
+    const clock = t.mock.method(performance, 'now', () => now)
+    for (let n = 0; n < 5; n++) await type('ben', `ben-${n}`)
+    await ben.waitFor('typing.start')
+    clock.mock.restore()
+    assert.equal((await statements()) - before, 2)
+    await type('cleo', 'cleo')
+    const { body } = await amira.waitFor('session.error', ({ id }) => id === 'cleo')
+    assert.equal(body.code, 'ERR_PERMISSION_DENIED')
+    for (const device of [amira, ben]) await device.close()
+  })
+
   test('typing.end can carry its own metadata', async () => {
     const app = await server.newApp()
     await app.users('amira', 'ben')
