@@ -50,6 +50,8 @@ export function contentsOf(type: EventType, payload: unknown): Contents | undefi
   const { on } = (message.data.entities ?? {}) as { on?: { entity: MessageRecord } }
   const changed =
     message.category === 'action' && message.type === 'message' ? on?.entity : undefined
+  // Of a message that was deleted permanently, the event has only ids. Everyone who may have it learns of that.
+  if (changed && changed.category === undefined) return undefined
   const { quotedMessage, lastReply } = changed ?? message
   const shown = [quotedMessage, lastReply] as (Partial<MessageRecord> | undefined)[]
   return {
