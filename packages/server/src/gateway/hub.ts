@@ -7,6 +7,7 @@ import type { EphemeralEvent } from '../core/ephemeral.ts'
 import { refuseBanned } from '../core/sanctions.ts'
 import type { Deps } from '../deps.ts'
 import type { Credentials } from '../gate/credentials.ts'
+import { ApiError } from '../platform/http/fail.ts'
 import { Budget } from './budget.ts'
 import { ByteLimiter } from './byte-limiter.ts'
 import { seenOf } from './contents.ts'
@@ -160,15 +161,19 @@ export class AppHub {
   ): Promise<void> {
     const user = this.userOf(session)
     if (!user) return
-    const { uid } = user
+    const { uid, policy } = user
     const { no: appNo, cell } = this.app
     authorize(user, { features: ['listUsers'], permission: 'listUsers' })
     session.presence = requested
-    const friendsOnly = user.policy?.permissions['listUsers.mode'] === 'friends'
+    const friendsOnly = policy?.permissions['listUsers.mode'] === 'friends'
     const friends = requested.users === 'friends' || friendsOnly
     const scope = await findPresenceScope.one(cell.db, { appNo, uid, friends })
     await this.feed.reached(scope.position)
-    const allowed = listIn(user.policy, 'listUsers.allowedRoles')
+    // The client has asked for something else meanwhile.
+    if (session.presence !== requested) return
+    // Start again with the new rules, which may allow less.
+    if (user.policy !== policy) return this.subscribeToPresence(session, requested)
+    const allowed = listIn(policy, 'listUsers.allowedRoles')
     const filter = presenceFilterOf(requested, scope.friends, allowed)
     for (const { presenceChange } of this.feed.ring.since(scope.position)) {
       if (filter?.friends && presenceChange && presenceChange.kind !== 'status') {
@@ -193,8 +198,10 @@ export class AppHub {
       const { presence } = session
       if (!presence || !what.users) continue
       this.presenceSubscribers.remove(session)
-      // Whoever may no longer list users has no subscription.
-      void this.subscribeToPresence(session, presence).catch(() => {})
+      void this.subscribeToPresence(session, presence).catch((error) => {
+        // A user who may no longer list users has no subscription. After any other error, the client subscribes again.
+        if (!(error instanceof ApiError)) session.close('fault')
+      })
     }
   }
 

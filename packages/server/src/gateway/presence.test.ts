@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import pg from 'pg'
 import type { WebSocket } from 'ws'
+import { queryAt } from '../../test/databases.ts'
 import { Device, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
@@ -123,6 +125,50 @@ suite('presence.subscribe', () => {
     )
     assert.deepEqual(changed(friends), ['last'])
     for (const device of [all, friends]) await device.close()
+  })
+
+  test('that is under way when the role loses the permission has no effect', async (t) => {
+    const app = await server.newApp()
+    await app.users('bob')
+    await app.client.roles.create({ role: 'guest', name: 'Guest' })
+    await app.client.users.create({ uid: 'ann', name: 'Ann', role: 'guest' })
+    const hubs = new Hubs({ ...server.deps, credentials: new Credentials(server.deps) })
+    t.after(() => hubs.close())
+    const hub = hubs.get(app)
+    const shown: string[] = []
+    const ws = { bufferedAmount: 0, send: (frame: Buffer) => shown.push(String(frame)) }
+    const session = new Session(ws as unknown as WebSocket, app)
+    await hub.add(session, 'ann')
+    const blocker = new pg.Client(app.cell.url)
+    await blocker.connect()
+    t.after(() => blocker.end())
+    await blocker.query('begin; lock table friends in access exclusive mode')
+    const subscribed = hub.subscribeToPresence(session, { users: 'all' })
+    await app.client.permissions.updateRole('guest', { permissions: { listUsers: 'deny' } })
+    await until('the hub knows the new rules', () => hub.userOf(session)?.policy)
+    await blocker.query('rollback')
+    await assert.rejects(subscribed, { code: 'ERR_PERMISSION_DENIED' })
+    hub.presenceSubscribers.record({
+      ...{ kind: 'status', uid: 'bob', role: 'default' },
+      shown: { uid: 'bob', status: 'online' },
+    })
+    hub.presenceSubscribers.flush()
+    assert.deepEqual(shown, [])
+  })
+
+  test('that cannot be renewed under new rules ends the connection', async () => {
+    const app = await server.newApp()
+    await app.client.roles.create({ role: 'guest', name: 'Guest' })
+    await app.client.users.create({ uid: 'ann', name: 'Ann', role: 'guest' })
+    const device = await watch(app, 'ann', { users: 'all' })
+    await queryAt(app.cell.url, 'alter table friends rename to hidden_friends')
+    try {
+      const permissions = { 'listUsers.allowedRoles': ['default'] }
+      await app.client.permissions.updateRole('guest', { permissions })
+      assert.equal((await device.closed).code, 4500)
+    } finally {
+      await queryAt(app.cell.url, 'alter table hidden_friends rename to friends')
+    }
   })
 
   test('rejects invalid bodies', async () => {
