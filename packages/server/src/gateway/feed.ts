@@ -110,6 +110,8 @@ export class Feed {
   }
 
   #emit(entry: Entry): void {
+    // A read can end after the feed was closed, and nobody would clear the ring again.
+    if (this.#closed) return
     this.ring.push(entry)
     this.cursor = entry.position
     this.#listener.onEntry(entry)
