@@ -14,7 +14,11 @@ export const lockApp = (app: TestApp) =>
   holdLock(app, 'select from apps where app_no = $1 for update', [app.no])
 
 /** Runs a statement in a transaction that stays open, so that its locks are held until they are released. */
-export async function holdLock({ cell }: TestApp, text: string, values: unknown[]): Promise<Held> {
+export async function holdLock(
+  { cell }: { cell: { url: string } },
+  text: string,
+  values: unknown[],
+): Promise<Held> {
   // A transaction sees only the activity at its beginning, so another connection observes.
   const [holder, observer] = await Promise.all([connect(cell.url), connect(cell.url)])
   await holder.query('begin')

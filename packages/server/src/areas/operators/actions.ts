@@ -15,12 +15,13 @@ import {
   type InvitedRow,
   insertInvited,
   insertOperator,
+  lockOperator,
   type OperatorRow,
   takeInvitation,
   updateOperatorRow,
 } from './queries.ts'
 import type { NewOperator, Operator, OperatorChanges } from './schema.ts'
-import { removeOtherSessions } from './sessions.queries.ts'
+import { lockSession, removeOtherSessions } from './sessions.queries.ts'
 
 /** The record that the operator sees. */
 export const toOperator = (row: OperatorRow): Operator => ({
@@ -128,10 +129,11 @@ export async function updateOperator(
   const stored = password && (await storedAnswer<Operator>(deps, request))
   // The password may have changed since it was checked.
   if (stored) return stored
-  if (password) await checkPassword(deps, operator, currentPassword ?? '')
+  const lock = password ? await checkPassword(deps, operator, currentPassword ?? '') : undefined
   const passwordHash = password ? await hashPassword(password) : null
   return operatorWrite(deps, request, async (tx) => {
     const operatorNo = operator.no
+    await lock?.(tx)
     const row = await updateOperatorRow.one(tx, { operatorNo, name, passwordHash })
     if (password) {
       await removeOtherSessions.run(tx, { operatorNo, sessionId: operator.sessionId ?? null })
@@ -147,11 +149,25 @@ export async function updateOperator(
 }
 
 /**
- * A change to the account's security requires the password again, because a session can be stolen.
+ * A change to the account's security requires the password again, because a session can be stolen. Comparing it takes
+ * long, and meanwhile another session may have changed it to end this one. So the transaction of the change begins
+ * with the function that this returns.
  */
-export async function checkPassword(deps: Deps, operator: Caller, password: string) {
-  await countedCheck(deps, operator, async () => {
-    const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo: operator.no })
+export async function checkPassword(
+  deps: Deps,
+  operator: Caller,
+  password: string,
+): Promise<(tx: Tx) => Promise<void>> {
+  const { no: operatorNo, sessionId = null } = operator
+  const checked = await countedCheck(deps, operator, async () => {
+    const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo })
     if (!(await isPassword(password, password_hash))) throw fail('ERR_WRONG_PASSWORD')
+    return password_hash
   })
+  return async (tx) => {
+    const { password_hash } = await lockOperator.one(tx, { operatorNo })
+    if (!(await lockSession.maybeOne(tx, { operatorNo, sessionId })))
+      throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+    if (password_hash !== checked) throw fail('ERR_WRONG_PASSWORD')
+  }
 }

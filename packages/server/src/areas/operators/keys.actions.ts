@@ -7,14 +7,7 @@ import { operatorWrite } from '../../gate/operator-write.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Timestamp } from '../../platform/http/schemas.ts'
 import { checkPassword } from './actions.ts'
-import {
-  insertKey,
-  type KeyRow,
-  listKeys,
-  lockOperator,
-  removeKey,
-  updateKeySecret,
-} from './keys.queries.ts'
+import { insertKey, type KeyRow, listKeys, removeKey, updateKeySecret } from './keys.queries.ts'
 
 const KEYS_PER_OPERATOR = 10
 
@@ -56,9 +49,10 @@ export async function createKey(
   const { operator } = request
   const operatorNo = operator.no
   // A key outlives the session that creates it.
-  await checkPassword(deps, operator, password)
+  const lock = await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
-    await lockOperator.run(tx, { operatorNo })
+    // It also makes the count of keys exact.
+    await lock(tx)
     const keys = await listKeys.many(tx, { operatorNo })
     if (keys.length >= KEYS_PER_OPERATOR) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', {
@@ -82,8 +76,9 @@ export async function rotateKey(
   password: string,
 ): Promise<KeyWithSecret> {
   const { operator } = request
-  await checkPassword(deps, operator, password)
+  const lock = await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
+    await lock(tx)
     const secret = newSecret()
     const secretHash = deps.secrets.hash(secret)
     const row = await updateKeySecret.maybeOne(tx, { operatorNo: operator.no, key, secretHash })

@@ -3,12 +3,6 @@ import { directoryQuery } from '../../platform/db/query.ts'
 
 export type KeyRow = Pick<DirectoryRows['operator_keys'], 'key' | 'name' | 'created_at'>
 
-/** Serialises adding keys, so that the count is exact. */
-export const lockOperator = directoryQuery<{ operatorNo: number }>(
-  'operatorKeys.lockOperator',
-  'select from operators where operator_no = :operatorNo for no key update',
-)
-
 /** Newest first; there are only a few. */
 export const listKeys = directoryQuery<{ operatorNo: number }, KeyRow>(
   'operatorKeys.list',

@@ -16,6 +16,12 @@ export const getOperator = directoryQuery<{ operatorNo: number }, OperatorRow>(
   `select ${COLUMNS} from operators where operator_no = :operatorNo`,
 )
 
+/** A change that commits meanwhile is seen, and a later one waits. Locked before the account's sessions and keys. */
+export const lockOperator = directoryQuery<{ operatorNo: number }, OperatorRow>(
+  'operators.lock',
+  `select ${COLUMNS} from operators where operator_no = :operatorNo for no key update`,
+)
+
 /** No row if the email address is taken. */
 export const insertOperator = directoryQuery<
   { email: string; name: string; passwordHash: string },

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../gate/audit.ts'
@@ -10,7 +11,7 @@ import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
 import { totpStep } from '../../platform/secrets/totp.ts'
 import { toOperator } from './actions.ts'
 import { countSignIn } from './attempts.ts'
-import { findOperatorByEmail, type OperatorRow } from './queries.ts'
+import { findOperatorByEmail, lockOperator, type OperatorRow } from './queries.ts'
 import {
   insertSession,
   removeOldSessions,
@@ -66,6 +67,9 @@ export async function createSession(
   const token = randomBytes(32).toString('base64url')
   const shown = sessionToken(deps, request)
   const session = await directory.db.tx(async (tx) => {
+    // What was compared may have changed meanwhile, to keep out whoever signs in here.
+    const now = await lockOperator.one(tx, { operatorNo: operator.no })
+    if (!isSameAccount(now, row)) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
     if (shown) await removeShownSession.run(tx, { tokenHash: secrets.hash(shown) })
     await removeOldSessions.run(tx, { operatorNo: operator.no, keep: SESSIONS_KEPT - 1 })
     const begun = await insertSession.one(tx, {
@@ -81,6 +85,11 @@ export async function createSession(
   })
   return { token, operator: toOperator(row), session: toSession(session, session.session_id) }
 }
+
+const isSameAccount = (one: OperatorRow, other: OperatorRow) =>
+  one.password_hash === other.password_hash &&
+  isDeepStrictEqual(one.totp_sealed, other.totp_sealed) &&
+  one.disabled_at === null
 
 /** Lets the account's owner see failed attempts. */
 async function refused({ directory }: Deps, operator: Caller, wrong: string) {

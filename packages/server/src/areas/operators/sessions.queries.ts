@@ -44,6 +44,16 @@ export const removeSession = directoryQuery<
    returning session_id`,
 )
 
+/** Keeps a session from ending. No row if it has ended. */
+export const lockSession = directoryQuery<
+  { operatorNo: number; sessionId: string | null },
+  { session_id: string }
+>(
+  'sessions.lock',
+  `select session_id from operator_sessions
+   where session_id = :sessionId and operator_no = :operatorNo for key share`,
+)
+
 /** Counts a check of the password or a code, before it is made. No row if the session has ended. */
 export const countCheck = directoryQuery<
   { operatorNo: number; sessionId: string | null },

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { refused, useServer } from '../../../test/kit.ts'
-import { cookieOf, manage, newOperator, signIn } from '../../../test/operators.ts'
+import { type Answer, refused, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
+import {
+  cookieOf,
+  manage,
+  newOperator,
+  signIn,
+  type TestOperator,
+} from '../../../test/operators.ts'
 import { takeAttempt } from './queries.ts'
+import { removeSession } from './sessions.queries.ts'
 
 const server = useServer()
 /** Each test uses an address of its own, so that its limits don't affect another test. */
@@ -13,6 +21,14 @@ const secure = useServer({
     LOQUAT_TRUSTED_PROXIES: '127.0.0.1',
   },
 })
+
+/** Changes an account in a transaction that stays open. */
+const holdOperator = (no: number, change: string) =>
+  holdLock(
+    { cell: { url: server.env.LOQUAT_DIRECTORY_URL ?? '' } },
+    `update operators set ${change} where operator_no = $1`,
+    [no],
+  )
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
@@ -65,6 +81,19 @@ suite('createSession', () => {
     const median = (times: number[]) => times.toSorted((a, b) => a - b)[4] ?? 0
     // It would take a tenth if it hashed no password for unknown accounts.
     assert.ok(median(unknown) > median(known) / 2, `${median(unknown)} and ${median(known)} ms`)
+  })
+
+  test('is refused if the account changes while the password is compared', async () => {
+    for (const change of [
+      "password_hash = 'another'",
+      "totp_sealed = 'secret'",
+      'disabled_at = now()',
+    ]) {
+      const { no, email, password } = await newOperator(server)
+      const held = await holdOperator(no, change)
+      const answer = await whileWaiting(held, signIn(server, { email, password }))
+      await refused(Promise.resolve(answer), 'AUTH_ERR_INVALID_CREDENTIALS')
+    }
   })
 
   test('sets a cookie that scripts, other hosts and other sites cannot read', async () => {
@@ -363,5 +392,41 @@ suite('sessions', () => {
     await server.deps.directory.db.query({ name: '', text, values: [rui.no] })
     await signIn(server, { email: rui.email, password: rui.password })
     assert.equal((await rui.client.sessions.list()).meta.pagination.total, 50)
+  })
+})
+
+suite('a change to the security of an account', () => {
+  type Request = (rui: TestOperator, key: string) => Promise<Answer>
+  const requests: Request[] = [
+    (rui) => rui.call('POST', '/keys', { body: { name: 'K', password: rui.password } }),
+    (rui, key) => rui.call('POST', `/keys/${key}/secret`, { body: { password: rui.password } }),
+    (rui) => rui.call('POST', '/totp', { body: { password: rui.password } }),
+    (rui) =>
+      rui.call('PUT', '/operator', {
+        body: { password: 'another password', currentPassword: rui.password },
+      }),
+  ]
+
+  test('is refused if another one comes first while the password is compared', async () => {
+    for (const request of requests) {
+      const rui = await newOperator(server)
+      const { key } = await rui.client.keys.create({ name: 'Own', password: rui.password })
+      const held = await holdOperator(rui.no, "password_hash = 'another'")
+      const answer = await whileWaiting(held, request(rui, key))
+      await refused(Promise.resolve(answer), 'ERR_WRONG_PASSWORD')
+    }
+  })
+
+  test('is refused if its session ends while the password is compared', async () => {
+    for (const request of requests) {
+      const rui = await newOperator(server)
+      const { key } = await rui.client.keys.create({ name: 'Own', password: rui.password })
+      const { session } = await rui.client.sessions.get()
+      const held = await holdOperator(rui.no, 'name = name')
+      const answer = await whileWaiting(held, request(rui, key), () =>
+        removeSession.run(server.deps.directory.db, { operatorNo: rui.no, sessionId: session.id }),
+      )
+      await refused(Promise.resolve(answer), 'AUTH_ERR_INVALID_CREDENTIALS')
+    }
   })
 })

@@ -23,8 +23,9 @@ const RECOVERY_CODES = 10
 
 export async function startTotp(deps: Deps, request: FastifyRequest, password: string) {
   const { operator } = request
-  await checkPassword(deps, operator, password)
+  const lock = await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
+    await lock(tx)
     const secret = newTotpSecret()
     const sealed = deps.secrets.seal(['operators.totp', operator.no], secret)
     const started = await startTotpSecret.maybeOne(tx, { operatorNo: operator.no, sealed })
@@ -55,8 +56,9 @@ export async function confirmTotp(deps: Deps, request: FastifyRequest, code: str
 
 export async function renewTotpCodes(deps: Deps, request: FastifyRequest, password: string) {
   const { operator } = request
-  await checkPassword(deps, operator, password)
+  const lock = await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
+    await lock(tx)
     if (!(await lockTotp.maybeOne(tx, { operatorNo: operator.no }))) throw fail('ERR_TOTP_OFF')
     const recoveryCodes = await replaceCodes(deps, tx, operator.no)
     await recordAudit(tx, operator, { action: 'renewTotpCodes' })
@@ -66,8 +68,9 @@ export async function renewTotpCodes(deps: Deps, request: FastifyRequest, passwo
 
 export async function deleteTotp(deps: Deps, request: FastifyRequest, password: string) {
   const { operator } = request
-  await checkPassword(deps, operator, password)
+  const lock = await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
+    await lock(tx)
     const removed = await removeTotpSecret.maybeOne(tx, { operatorNo: operator.no })
     if (!removed) throw fail('ERR_TOTP_OFF')
     await removeRecoveryCodes.run(tx, { operatorNo: operator.no })
