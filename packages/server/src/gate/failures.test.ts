@@ -61,5 +61,12 @@ suite('unknown app ids', () => {
     const { status, headers } = await ask(unknownApp())
     assert.deepEqual([status, headers.get('retry-after')], [429, '30'])
     assert.equal((await app.call('GET', '/v3/apikeys')).status, 200)
+    const picture = async (appId: string) => {
+      const path = `/pictures/${appId}/${'0'.repeat(32)}`
+      return (await fetch(`http://127.0.0.1:${server.service.apiPort}${path}`)).status
+    }
+    // This route learns of the count when it counts its first.
+    const answers = [await picture(unknownApp()), await picture(unknownApp())]
+    assert.deepEqual([...answers, await picture(app.id)], [404, 429, 404])
   })
 })

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Credentials } from '../../gate/credentials.ts'
+import { Failures } from '../../gate/failures.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
 import { SAFE_HEADERS } from '../../platform/files/headers.ts'
 import { fail } from '../../platform/http/fail.ts'
@@ -16,17 +17,18 @@ const CACHE = 'public, max-age=2592000, immutable'
 
 export function addPictures(
   app: FastifyInstance,
-  { directory }: Pick<Deps, 'directory'>,
+  deps: Pick<Deps, 'cache' | 'directory'>,
   driver: FileDriver,
   credentials: Credentials,
 ): void {
+  const failures = new Failures(deps)
   app.get<{ Params: { appId: string; id: string } }>(
     `${PICTURES_PATH}/:appId/:id`,
     { schema: { hide: true } },
-    async ({ params: { appId, id }, headers }, reply) => {
+    async ({ params: { appId, id }, headers, ip }, reply) => {
       const missing = () => fail('ERR_FILE_NOT_FOUND', { id: id.slice(0, 100) })
       if (!FILE_ID.test(id)) throw missing()
-      const found = await directory.find(appId)
+      const found = await failures.findApp(deps.directory, appId, { address: ip, reply })
       const { cell } = found ?? {}
       const state = found && cell && (await credentials.app({ ...found, cell }))
       if (!state || state.suspended) throw missing()
