@@ -1,28 +1,55 @@
 /** Receives answers to emails over SMTP. It accepts mail for our own reply addresses only, and relays nothing. */
 import { readFileSync } from 'node:fs'
+import type { SMTPServerDataStream } from 'smtp-server'
 import type { Deps } from '../../../deps.ts'
 import { Credentials } from '../../../gate/credentials.ts'
 import { Limiter } from '../../../platform/cache/limiter.ts'
 import { parseEmail } from '../../../platform/mail/mime.ts'
-import { EMAIL_BYTES, RefusedReply, receiveReply } from './replies.actions.ts'
-import { parseReplyAddress } from './tokens.ts'
+import { networkOf } from '../../../platform/net/network.ts'
+import {
+  EMAIL_BYTES,
+  isReplyAddress,
+  RefusedReply,
+  type ReplyDeps,
+  receiveReply,
+} from './replies.actions.ts'
 
 const CLIENTS = 100
 const IDLE_MS = 60_000
 const CLOSE_MS = 5_000
+/** Of all emails that are being received. */
+const HELD_BYTES = 4 * EMAIL_BYTES
+/** Unknown addresses per minute from one network. Each costs statements. */
+const UNKNOWN_ADDRESSES = 600
 
 export interface MailListener {
   port: number
   close(): Promise<void>
 }
 
-const reply = (responseCode: number, text: string) =>
-  Object.assign(new Error(text), { responseCode })
+/** An answer that refuses a command. */
+class Refusal extends Error {
+  readonly responseCode: number
 
-export async function listenForMail(deps: Deps): Promise<MailListener> {
+  constructor(responseCode: number, text: string) {
+    super(text)
+    this.responseCode = responseCode
+  }
+}
+
+const later = () => new Refusal(451, '4.3.0 Try again later')
+
+export async function listenForMail(deps: Deps, heldBytes = HELD_BYTES): Promise<MailListener> {
   const { SMTPServer } = await import('smtp-server')
   const { listen, certFile, keyFile } = deps.config.mail
   const means = { deps, credentials: new Credentials(deps), limiter: new Limiter(deps.cache) }
+  const inbox = new Inbox(heldBytes)
+  const refuse = (done: (error: Error) => void) => (error: Error) => {
+    if (error instanceof Refusal) return done(error)
+    if (error instanceof RefusedReply) return done(new Refusal(550, `5.7.1 ${error.message}`))
+    deps.log.warn({ err: error }, 'an answer by email failed')
+    done(later())
+  }
   const tls =
     certFile && keyFile ? { cert: readFileSync(certFile), key: readFileSync(keyFile) } : undefined
   const server = new SMTPServer({
@@ -30,32 +57,16 @@ export async function listenForMail(deps: Deps): Promise<MailListener> {
     ...{ authOptional: true, disableReverseLookup: true, logger: false, banner: 'Loquat' },
     disabledCommands: tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     ...tls,
-    onRcptTo({ address }, { envelope }, done) {
-      if (envelope.rcptTo.length > 0) return done(reply(452, '4.5.3 One recipient at a time'))
-      // Who it belongs to is found out when the email is there.
-      if (!parseReplyAddress(address, Date.now())) return done(reply(550, '5.1.1 No such address'))
-      done()
+    onRcptTo({ address }, { envelope, remoteAddress }, done) {
+      if (envelope.rcptTo.length > 0) return done(new Refusal(452, '4.5.3 One recipient at a time'))
+      // Before the email arrives, so that nobody else fills our memory.
+      checkRecipient(means, address, remoteAddress).then(() => done(), refuse(done))
     },
     onData(stream, { envelope }, done) {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      stream.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        // The rest is read, so that the sender gets its answer, but not kept.
-        if (bytes <= EMAIL_BYTES) chunks.push(chunk)
-      })
-      stream.on('end', () => {
-        if (stream.sizeExceeded) return done(reply(552, '5.3.4 The email is too large'))
-        const to = envelope.rcptTo.map(({ address }) => address)
-        receiveReply(means, { to, email: parseEmail(Buffer.concat(chunks)) }).then(
-          () => done(null, '2.0.0 Stored'),
-          (error: Error) => {
-            if (error instanceof RefusedReply) return done(reply(550, `5.7.1 ${error.message}`))
-            deps.log.warn({ err: error }, 'an answer by email failed')
-            done(reply(451, '4.3.0 Try again later'))
-          },
-        )
-      })
+      const to = envelope.rcptTo.map(({ address }) => address)
+      inbox
+        .read(stream, (email) => receiveReply(means, { to, email: parseEmail(email) }))
+        .then(() => done(null, '2.0.0 Stored'), refuse(done))
     },
   })
   // Of single connections, which end then.
@@ -69,4 +80,48 @@ export async function listenForMail(deps: Deps): Promise<MailListener> {
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   return { port, close: () => new Promise((resolve) => server.close(() => resolve())) }
+}
+
+async function checkRecipient(means: ReplyDeps, address: string, remote: string): Promise<void> {
+  const { limiter } = means
+  const key = `mail:failed:${networkOf(remote)}`
+  if (limiter.reached(key, UNKNOWN_ADDRESSES)) throw later()
+  if (await isReplyAddress(means, address)) return
+  await limiter.take(key, UNKNOWN_ADDRESSES)
+  throw new Refusal(550, '5.1.1 No such address')
+}
+
+/** The emails that are being received. Together they have a limit, because a process holds them in memory. */
+class Inbox {
+  readonly #most: number
+  #held = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  async read(stream: SMTPServerDataStream, act: (email: Buffer) => Promise<void>): Promise<void> {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let full = false
+    const receive = async () => {
+      for await (const chunk of stream) {
+        // The rest is read, so that the sender gets its answer, but not kept.
+        full ||= this.#held + chunk.length > this.#most
+        if (full || stream.sizeExceeded) continue
+        chunks.push(chunk)
+        bytes += chunk.length
+        this.#held += chunk.length
+      }
+    }
+    try {
+      // It fails if the sender goes away, which gets no answer then.
+      await receive().catch(() => Promise.reject(later()))
+      if (stream.sizeExceeded) throw new Refusal(552, '5.3.4 The email is too large')
+      if (full) throw new Refusal(452, '4.3.1 Too many emails at once. Try again later')
+      await act(Buffer.concat(chunks))
+    } finally {
+      this.#held -= bytes
+    }
+  }
 }

@@ -83,6 +83,12 @@ export async function receiveReply(
   }
 }
 
+/** Whether somebody can answer by this address now. */
+export async function isReplyAddress(means: ReplyDeps, to: string): Promise<boolean> {
+  const address = parseReplyAddress(to, Date.now())
+  return address !== undefined && (await findReplier(means, address)) !== undefined
+}
+
 /** Sends nothing more to the user's address if a mail server says that it doesn't exist. */
 async function suppressBounced({ app, uid }: Replier, bounces: Bounce[]): Promise<void> {
   const { db } = app.cell

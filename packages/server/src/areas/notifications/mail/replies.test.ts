@@ -6,6 +6,7 @@ import { createTransport } from 'nodemailer'
 import { type TestApp, useServer } from '../../../../test/kit.ts'
 import { rows } from '../../../../test/log-writers.ts'
 import { until } from '../../../../test/until.ts'
+import { listenForMail } from './listener.ts'
 import { replyAddressOf, signLink } from './tokens.ts'
 
 const BASE = 'reply@chat.example.org'
@@ -260,7 +261,38 @@ suite('answers to emails', () => {
     await lines('RSET')
     await lines('MAIL FROM:<a@example.com>')
     assert.match(await lines('RCPT TO:<somebody@example.net>'), /^550/)
+    // The shape is right, but not the tag.
+    const unsigned = address().replace(/.(?=@)/, (last) => (last === 'a' ? 'b' : 'a'))
+    assert.match(await lines(`RCPT TO:<${unsigned}>`), /^550/)
+    assert.match(await lines(`RCPT TO:<${address()}>`), /^250/)
     socket.destroy()
+  })
+
+  test('wait if others that are being received fill the memory', async () => {
+    const own = await newApp()
+    const to = address({ appNo: own.no, conversation: await conversationOf(own, 'user') })
+    const { port, close } = await listenForMail(server.deps, 10_000)
+    try {
+      for (const [nth, end] of ['\r\n.\r\n', undefined].entries()) {
+        const socket = connect(port, '127.0.0.1')
+        await once(socket, 'data')
+        for (const line of ['EHLO x', 'MAIL FROM:<a@example.com>', `RCPT TO:<${to}>`, 'DATA']) {
+          socket.write(`${line}\r\n`)
+          await once(socket, 'data')
+        }
+        socket.write(`subject: Re\r\n\r\n${nth} ${'x'.repeat(9_500)}`)
+        const send = () => mail(to, { text: `${nth} ${'y'.repeat(2_000)}` }, port)
+        await until('there is no space', async () => /^452/.test(await send()))
+        if (end) {
+          socket.write(end)
+          assert.match(String((await once(socket, 'data'))[0]), /^250/)
+        }
+        socket.destroy()
+        await until('there is space', async () => /^250/.test(await send()))
+      }
+    } finally {
+      await close()
+    }
   })
 
   test('can have attachments, which are checked like uploads', async () => {
