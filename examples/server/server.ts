@@ -24,6 +24,16 @@ async function setUp(): Promise<void> {
   if (isDemo) await sendPictures()
 }
 
+/** Without a model there is nothing that could answer, so there is no agent either. */
+async function addAgent(): Promise<void> {
+  const { EXAMPLE_MODEL_URL: url, EXAMPLE_MODEL: model, EXAMPLE_MODEL_KEY: key } = process.env
+  if (!url || !model) return
+  const providerId = 'example'
+  await loquat.modelProviders.create({ id: providerId, name: 'Example', url, ...(key && { key }) })
+  const instruction = 'You help the members of a small company. Answer briefly, in Markdown.'
+  await loquat.agents.create({ name: 'Helper', instruction, providerId, model })
+}
+
 /** Adds pictures to the demo app. */
 async function sendPictures(): Promise<void> {
   const cleo = loquat.onBehalfOf('cleo')
@@ -38,9 +48,11 @@ async function sendPictures(): Promise<void> {
   await cleo.messages.send({ receiver: 'release', receiverType: 'group', type: 'image', data })
 }
 
-await setUp().catch((error) => {
+const ignoreKnown = (error: unknown) => {
   if (!(error instanceof LoquatError && error.code.endsWith('_ALREADY_EXISTS'))) throw error
-})
+}
+await setUp().catch(ignoreKnown)
+await addAgent().catch(ignoreKnown)
 const { secret } = await loquat.webhooks.rotateSecret('example')
 
 async function answer(request: IncomingMessage): Promise<object> {
@@ -53,7 +65,9 @@ async function answer(request: IncomingMessage): Promise<object> {
   }
   if (pathname === '/people') {
     const { data } = await loquat.users.list({ perPage: 20, sortBy: 'name', sortOrder: 'asc' })
-    return data.map(({ uid, name, statusMessage }) => ({ uid, name, statusMessage }))
+    // Nobody signs in as an agent.
+    const people = data.filter(({ role }) => role !== '@agentic')
+    return people.map(({ uid, name, statusMessage }) => ({ uid, name, statusMessage }))
   }
   // Your server would check a password or session here.
   const { authToken } = await loquat.authTokens.create(searchParams.get('uid') ?? '')

@@ -6,6 +6,7 @@ import { useChat, useClient, useStrings } from './chat.tsx'
 import { Composer } from './composer.tsx'
 import { counterpartOf, filesOf } from './content.ts'
 import type { Picture } from './gallery.tsx'
+import { useIsAgent } from './hooks/answers.ts'
 import { useConnection } from './hooks/chat-state.ts'
 import { useConversation } from './hooks/conversations.ts'
 import { usePresence, useTyping, useUser } from './hooks/people.ts'
@@ -130,8 +131,10 @@ export function ChannelHeader({
   const other = conversation?.conversationWith
   const party = conversation && counterpartOf(conversation)
   const AvatarPart = parts.Avatar ?? Avatar
-  const status =
-    other && 'guid' in other
+  const isAgent = useIsAgent(target)
+  const status = isAgent
+    ? strings.agent
+    : other && 'guid' in other
       ? strings.members(other.membersCount)
       : presence && (presence === 'online' ? strings.online : strings.offline)
   return (
@@ -151,7 +154,7 @@ export function ChannelHeader({
         name={name}
         picture={party?.picture}
         kind={target.type}
-        withPresence
+        withPresence={!isAgent}
       />
       <div className="lq-header-names">
         <h2 className="lq-clip">

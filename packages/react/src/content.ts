@@ -108,8 +108,10 @@ export function summaryOf(
 ): string {
   if (message.deletedAt !== undefined) return strings.deleted
   if (message.category === 'action') return actionOf(message, strings)
-  const text = plainText(message)
-  if (text !== '') return text.replaceAll(/\s+/g, ' ')
+  const plain = plainText(message)
+  // In one line, the signs of Markdown only disturb.
+  const text = message.category === 'agentic' ? plain.replaceAll(/[*_`#~>|]+/g, '') : plain
+  if (text !== '') return text.replaceAll(/\s+/g, ' ').trim()
   const [file] = filesOf(message)
   if (!file) return strings.unsupported
   const kinds = { image: strings.photo, video: strings.video, audio: strings.audio, file: '' }

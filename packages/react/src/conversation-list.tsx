@@ -1,10 +1,12 @@
 'use client'
 import { type Conversation, type Target, targetOf } from '@loquat/sdk/client'
 import { useEffect, useRef } from 'react'
+import { AgentBadge } from './answer-state.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
 import { counterpartOf, isSame, senderOf, summaryOf } from './content.ts'
 import { exactTimeOf, shortTimeOf } from './format.ts'
+import { AGENT_ROLE } from './hooks/answers.ts'
 import { useConversations } from './hooks/conversations.ts'
 import { useTyping } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
@@ -87,6 +89,8 @@ export function ConversationItem({ conversation, isSelected, onSelect }: Convers
   const AvatarPart = parts.Avatar ?? Avatar
   const at = lastMessage?.sentAt
   const isUnread = unreadMessageCount > 0
+  const { conversationWith: other } = conversation
+  const isAgent = 'role' in other && other.role === AGENT_ROLE
   return (
     <button
       type="button"
@@ -95,12 +99,13 @@ export function ConversationItem({ conversation, isSelected, onSelect }: Convers
       data-unread={isUnread || undefined}
       onClick={onSelect}
     >
-      <AvatarPart {...party} kind={conversationType} withPresence />
+      <AvatarPart {...party} kind={conversationType} withPresence={!isAgent} />
       <span className="lq-conversation-main">
         <span className="lq-conversation-line">
           <span className="lq-conversation-name lq-clip" dir="auto">
             {party.name}
           </span>
+          {isAgent && <AgentBadge />}
           {conversation.pinnedAt !== undefined && (
             <span title={strings.pinned}>
               <Icon name="pin" size={12} />

@@ -22,7 +22,13 @@ export interface DetailsProps {
 }
 
 /** Who the conversation is with: a user's profile, or a group and its members. */
-export function Details({ target, onClose, onMessage, onLeft }: DetailsProps) {
+export function Details(props: DetailsProps) {
+  const { type, id } = props.target
+  // Another conversation starts afresh, without the member that was open.
+  return <TargetDetails key={`${type} ${id}`} {...props} />
+}
+
+function TargetDetails({ target, onClose, onMessage, onLeft }: DetailsProps) {
   const { strings } = useChat()
   const [uid, setUid] = useState<string>()
   const shown = target.type === 'user' ? target.id : uid

@@ -1,6 +1,7 @@
 'use client'
 /** Everything the components use, for components of your own. */
 export { type Chat, useChat, useClient, useStrings } from './chat.tsx'
+export { useAnswers, useIsAgent } from './hooks/answers.ts'
 export { useChatState, useConnection } from './hooks/chat-state.ts'
 export { type Conversations, useConversation, useConversations } from './hooks/conversations.ts'
 export { useDraft } from './hooks/draft.ts'

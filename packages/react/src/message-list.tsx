@@ -5,6 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react
 import { useChat } from './chat.tsx'
 import { continues, dayOf, keyOf, plainText, senderOf, summaryOf } from './content.ts'
 import { dayNameOf } from './format.ts'
+import { useAnswers } from './hooks/answers.ts'
 import { useMessages } from './hooks/messages.ts'
 import { useReadMark } from './hooks/read-mark.ts'
 import { useFirstUnread } from './hooks/unread.ts'
@@ -36,7 +37,8 @@ export function MessageList() {
   const { client, strings, parts } = useChat()
   const { target, parentId, name, setJump } = useRoom()
   const list = useMessages(target, parentId)
-  const { messages, more, newer, loading, loaded, error, loadOlder, loadNewer } = list
+  const { more, newer, loading, loaded, error, loadOlder, loadNewer } = list
+  const messages = useAnswers(target, parentId, list.messages)
   const unread = useFirstUnread(target, parentId, messages, more)
   const scroller = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(true)
@@ -97,24 +99,34 @@ export function MessageList() {
   useEffect(noteEnd)
   useStickyEnd(scroller, isAtEnd && !newer, () => virtualizer.scrollToEnd())
 
-  const newest = newestOf(messages)?.id
+  const newestMessage = newestOf(messages)
+  const newest = newestMessage?.id
   const sees = isPlaced && isAtEnd && !newer
-  useReadMark(target, sees && parentId === undefined ? newest : undefined)
+  // Replies aren't unread, except for answers of agents.
+  const isMarked = parentId === undefined || newestMessage?.category === 'agentic'
+  useReadMark(target, sees && isMarked ? newest : undefined)
   const arrived = useArrived(messages, sees, newer)
 
-  const { highlighted, jumpTo, isGone, missed } = useJump(list, setMoving, (index) =>
-    virtualizer.scrollToIndex(index, { align: 'center' }),
+  const { highlighted, jumpTo, isGone, missed } = useJump(
+    { jumpTo: list.jumpTo, messages },
+    setMoving,
+    (index) => virtualizer.scrollToIndex(index, { align: 'center' }),
   )
   useEffect(() => setJump(jumpTo), [setJump, jumpTo])
+  const [isEndMissed, setEndMissed] = useState(false)
   const toEnd = () => {
     setMoving(true)
+    setEndMissed(false)
     const arrive = () => {
       virtualizer.scrollToEnd()
       afterFrames(() => setMoving(false))
     }
     list.jumpTo().then(
       () => afterFrames(arrive),
-      () => setMoving(false),
+      () => {
+        setMoving(false)
+        setEndMissed(true)
+      },
     )
   }
 
@@ -202,7 +214,7 @@ export function MessageList() {
       )}
       {loading && <span className="lq-loading" role="status" aria-label={strings.loading} />}
       {loaded && !loading && count === 0 && <p className="lq-empty">{strings.noMessages}</p>}
-      {(error || missed !== undefined) && (
+      {(error || missed !== undefined || isEndMissed) && (
         <p className="lq-notice" role="alert">
           {strings.loadFailed}
           <button
@@ -211,6 +223,7 @@ export function MessageList() {
             onClick={() => {
               list.retry()
               if (missed !== undefined) jumpTo(missed)
+              else if (isEndMissed) toEnd()
             }}
           >
             {strings.retry}

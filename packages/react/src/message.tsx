@@ -1,12 +1,14 @@
 'use client'
 import type { ChatMessage } from '@loquat/sdk/client'
 import { type MouseEvent, memo, type ReactNode, type TouchEvent, useRef, useState } from 'react'
+import { AgentBadge, AnswerState, Thinking } from './answer-state.tsx'
 import { Attachments } from './attachments.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat, useStrings } from './chat.tsx'
 import { actionOf, partyOf, plainText, senderOf, summaryOf, textOf } from './content.ts'
 import { EmojiButton } from './emoji-button.tsx'
 import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
+import { onlyAnswerOf } from './hooks/answers.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { MessageProps } from './parts.ts'
 import { moveFocus, Popover } from './popover.tsx'
@@ -36,6 +38,8 @@ export const Message = memo(function Message(props: MessageProps) {
   const isDeleted = message.deletedAt !== undefined
   const AvatarPart = parts.Avatar ?? Avatar
   const TextPart = parts.MessageText ?? MessageText
+  const isAnswer = message.category === 'agentic'
+  const isThinking = isAnswer && message.pending === 'sending' && textOf(message) === undefined
   const canAct = !message.pending && !isDeleted
   const hasContent = textOf(message) !== undefined || 'attachments' in message.data
   return (
@@ -73,10 +77,11 @@ export const Message = memo(function Message(props: MessageProps) {
             <strong className="lq-clip">
               <bdi>{isOwn ? strings.you : sender.name}</bdi>
             </strong>
+            {isAnswer && <AgentBadge />}
             <Time message={message} />
           </header>
         )}
-        <div className="lq-bubble">
+        <div className="lq-bubble" hidden={isAnswer && !hasContent && !isThinking}>
           {!isDeleted && message.quotedMessageId !== undefined && <Quoted message={message} />}
           {isDeleted ? (
             <p className="lq-deleted">{strings.deleted}</p>
@@ -84,7 +89,8 @@ export const Message = memo(function Message(props: MessageProps) {
             <>
               <Attachments message={message} />
               <TextPart message={message} />
-              {!hasContent && <p className="lq-deleted">{strings.unsupported}</p>}
+              {isThinking && <Thinking />}
+              {!hasContent && !isAnswer && <p className="lq-deleted">{strings.unsupported}</p>}
             </>
           )}
           <Facts message={message} isOwn={isOwn} />
@@ -96,7 +102,9 @@ export const Message = memo(function Message(props: MessageProps) {
             {strings.flagged}
           </p>
         )}
-        {message.pending === 'failed' && <Failed message={message} />}
+        {isAnswer && message.pending && <AnswerState message={message} />}
+        {!isAnswer && message.pending === 'failed' && <Failed message={message} />}
+        {isAnswer && !message.pending && <FollowUp message={message} />}
         {problem && <Problem />}
         {!isDeleted && <Reactions message={message} />}
         <ThreadSummary message={message} />
@@ -211,12 +219,28 @@ function Quoted({ message }: { message: ChatMessage }) {
   )
 }
 
+/** An agent knows only what was said in the thread, so another question about it belongs there. */
+function FollowUp({ message: { parentId } }: MessageProps) {
+  const strings = useStrings()
+  const { openThread, parentId: here } = useRoom()
+  if (parentId === undefined || here !== undefined || !openThread) return null
+  return (
+    <p className="lq-answering">
+      <button type="button" className="lq-link" onClick={() => openThread(parentId)}>
+        <Icon name="reply" size={14} />
+        {strings.followUp}
+      </button>
+    </p>
+  )
+}
+
 /** How many replies there are, and who wrote the last one. */
 function ThreadSummary({ message }: { message: ChatMessage }) {
   const { strings, parts } = useChat()
   const { openThread } = useRoom()
   const { replyCount = 0, lastReply } = message
-  if (replyCount === 0 || !openThread) return null
+  // The only answer of an agent is shown below its question.
+  if (replyCount === 0 || !openThread || onlyAnswerOf(message)) return null
   const AvatarPart = parts.Avatar ?? Avatar
   const last = lastReply && senderOf(lastReply)
   return (
@@ -261,7 +285,7 @@ function Tools({ message, onMore }: ToolsProps & { onMore: () => void }) {
         </button>
       ))}
       <EmojiButton label={strings.react} onPick={react} />
-      {openThread && tool('reply', strings.reply, () => openThread(message.id))}
+      {openThread && tool('reply', strings.reply, () => openThread(message.parentId ?? message.id))}
       {tool('quote', strings.quote, () => quote(message))}
       {tool('more', strings.more, onMore)}
     </div>
@@ -338,7 +362,7 @@ function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
           </button>
         ))}
       </div>
-      {openThread && item('reply', strings.reply, () => openThread(message.id))}
+      {openThread && item('reply', strings.reply, () => openThread(message.parentId ?? message.id))}
       {item('quote', strings.quote, () => quote(message))}
       {text !== undefined &&
         item('copy', strings.copy, () => void navigator.clipboard.writeText(plainText(message)))}

@@ -2,17 +2,27 @@
 import type { ReactNode } from 'react'
 import { useClient } from './chat.tsx'
 import { isLargeEmoji, mentionsOf, textOf } from './content.ts'
+import { Markdown } from './markdown.tsx'
 import type { MessageTextProps } from './parts.ts'
 
 /** Blocks of code, code, mentions and URLs. A URL doesn't include the punctuation after it. */
 const SPECIAL =
   /(```[\s\S]+?```|`[^`\n]+`|<@uid:[^>\s]{1,100}>|https?:\/\/[^\s<>"'`]*[^\s<>"'`.,:;!?)\]}])/g
 
-/** The text of a message, with code, mentions and links. */
+const isWriting = ({ pending }: MessageTextProps['message']) => pending === 'sending'
+
+/** The text of a message, with code, mentions and links. Agents write Markdown. */
 export function MessageText({ message }: MessageTextProps) {
   const { uid: me } = useClient()
   const text = textOf(message)
   if (text === undefined) return null
+  if (message.category === 'agentic') {
+    return (
+      <div className="lq-text lq-answer" dir="auto" data-writing={isWriting(message) || undefined}>
+        <Markdown text={text} />
+      </div>
+    )
+  }
   const names = mentionsOf(message)
   const show = (part: string, nth: number): ReactNode => {
     if (nth % 2 === 0) return part

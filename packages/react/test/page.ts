@@ -38,8 +38,11 @@ export async function atPort(): Promise<Record<string, string>> {
 }
 
 /** A browser and a server for the tests of a file. The first window starts what it needs. */
-export async function newKit(): Promise<Kit> {
-  const server = useServer({ roles: ['api', 'gateway', 'worker'], env: await atPort() })
+export async function newKit(env: Record<string, string> = {}): Promise<Kit> {
+  const server = useServer({
+    roles: ['api', 'gateway', 'worker'],
+    env: { ...(await atPort()), ...env },
+  })
   let folder = ''
   let web: PreviewServer
   let browser: Browser

@@ -1,4 +1,4 @@
-import type { AgentRunDetails } from '../operations.gen.ts'
+import type { AgentRun, AgentRunDetails } from '../operations.gen.ts'
 
 /** An answer that an agent is writing, or failed to write. */
 export interface RunningAnswer {
@@ -71,6 +71,18 @@ export class Answers {
     const { [runId]: _, ...others } = this.#answers
     this.#answers = others
     this.#changed(others)
+  }
+
+  /** A run that this client hasn't heard of, for example because it has just started. */
+  note({ id: runId, state, reason, ...run }: AgentRun): void {
+    if (state === 'finished' || this.#answers[runId]) return
+    const { conversationId, threadId, messageId } = run
+    const empty = { runId, conversationId, threadId, messageId, text: '', attempt: 0, tools: [] }
+    const isOver = state === 'failed' || state === 'cancelled'
+    this.#set(
+      isOver ? { ...empty, state: 'failed', reason: reason ?? '' } : { ...empty, state: 'running' },
+    )
+    if (!isOver) void this.#fetch(runId)
   }
 
   /** Events may have been lost. */

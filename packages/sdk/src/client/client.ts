@@ -98,6 +98,8 @@ const SUBSCRIBED = 'presence'
 const TYPING_EVERY_MS = 2_000
 /** Long enough for most tunnels. */
 const RETRY_FOR_MS = 60_000
+/** How many of a user's last questions to an agent can be unanswered. */
+const RUNS = 20
 /** As many as fit into that time. */
 const RETRIES = 10
 
@@ -187,6 +189,15 @@ export class LoquatClient {
     browser.addEventListener?.('online', this.#reconnectNow)
     this.#store.refresher.start()
     this.#connection.start()
+  }
+
+  /**
+   * Reads which of the user's last questions an agent is answering, or failed to answer. Call it when the conversation with an
+   * agent is opened: events only say what happens from then on.
+   */
+  async loadAnswers(agentUid: string): Promise<void> {
+    const { data } = await this.api.agentRuns.list({ agentUid, limit: RUNS })
+    for (const run of data) this.#answers.note(run)
   }
 
   /** Disconnects. Call `start` to connect again. */

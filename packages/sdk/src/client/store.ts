@@ -223,7 +223,10 @@ export class Store {
   #add(message: Message): void {
     const { parentId, conversationId: id } = message
     this.#showInRoom(message)
-    if (parentId !== undefined) this.refresher.message(parentId)
+    if (parentId !== undefined) {
+      this.#showReply(message)
+      this.refresher.message(parentId)
+    }
     const known = this.#known(id)
     const { mentions = {}, moderation } = message.data as { mentions?: object; moderation?: object }
     // Of all other categories (custom, agentic, call …), only the server knows which messages update the conversation and
@@ -243,6 +246,18 @@ export class Store {
       unreadMessageCount: unread,
     }
     this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
+  }
+
+  /** Until the parent is fetched again, it shows the reply as its last one. */
+  #showReply(reply: Message): void {
+    if (!isShown(reply)) return
+    this.#holder.change(reply.conversationId, ({ messages }) => {
+      const parent = messages.find(({ id }) => id === reply.parentId)
+      if (!parent || Number(parent.lastReply?.id ?? 0) >= Number(reply.id)) return {}
+      const replyCount = (parent.replyCount ?? 0) + 1
+      const changed = { ...parent, replyCount, lastReply: reply }
+      return { messages: messages.map((one) => (one === parent ? changed : one)) }
+    })
   }
 
   #showInRoom(message: Message): void {

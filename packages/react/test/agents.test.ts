@@ -1,0 +1,138 @@
+/** Answers of agents in a real browser, streamed by a real model server. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TestApp } from '../../server/test/kit.ts'
+import { type ModelReply, useModelServer } from '../../server/test/model-server.ts'
+import { until } from '../../server/test/until.ts'
+import { findings } from './axe.ts'
+import { say } from './data.ts'
+import { message, newKit, openRoom, shoot, write } from './page.ts'
+
+const kit = await newKit({ LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' })
+let reply: () => ModelReply = () => ['Hello!']
+const models = useModelServer(() => reply())
+
+async function newAgent(): Promise<{ app: TestApp; agent: string }> {
+  const app = await kit.server.newApp()
+  await app.client.users.create({ uid: 'amira', name: 'Amira Haddad' })
+  const { url, key } = models
+  await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+  const { uid: agent } = await app.client.agents.create({ name: 'Helper', providerId: 'house' })
+  return { app, agent }
+}
+
+const MARKDOWN = [
+  '## Three ways\n\n',
+  '1. The **first** one, with `code`\n',
+  '2. <b>HTML</b> and [a trap](javascript:alert(1))\n',
+  '3. A [link](https://example.org/a)\n\n',
+  '| Day | Open |\n| --- | --- |\n| Monday | 9:00 |\n\n',
+]
+
+const SCROLLER = `document.querySelector('.lq-scroller')`
+const AWAY_FROM_START = `${SCROLLER}.scrollTop > 0`
+const AT_END = `${SCROLLER}.scrollHeight - ${SCROLLER}.scrollTop - ${SCROLLER}.clientHeight < 60`
+
+suite('an answer', () => {
+  test('is shown while it is written, also after the page was loaded again', async () => {
+    const { app, agent } = await newAgent()
+    await say(app, 'amira', agent, 'Hello?')
+    const page = await kit.open(app, 'amira', { height: 560 })
+    await openRoom(page, /^Helper/)
+    await message(page, 'Hello!').locator('.lq-agent').first().waitFor()
+
+    const [stored, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isStored = false
+    void stored.promise.then(() => {
+      isStored = true
+    })
+    reply = async function* () {
+      yield* MARKDOWN
+      // The worker stores the text about once a second, while pieces arrive.
+      for (let nth = 0; !isStored; nth++) {
+        yield `word${nth} `
+        await pause(50)
+      }
+      await ended.promise
+      yield 'The end.'
+    }
+    await write(page, 'Explain it')
+    const answer = message(page, 'Three ways')
+    await answer.locator('.lq-answer[data-writing] strong', { hasText: 'first' }).waitFor()
+    await answer.getByRole('button', { name: 'Stop answering' }).waitFor()
+    await until('the text is stored', async () => {
+      const { data } = await app.client.agentRuns.list({ state: 'running' })
+      const run = data[0] && (await app.client.agentRuns.get(data[0].id))
+      return run?.text?.includes('word1 ')
+    })
+    stored.resolve()
+    // The list has followed the text, which is higher than the window.
+    assert.ok(await page.evaluate(AWAY_FROM_START))
+    await until('the end is in sight', () => page.evaluate(AT_END))
+
+    // Nothing arrives any more until the end, so all that is shown comes from the run.
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await answer.getByText('word1 ').waitFor()
+    await answer.locator('td', { hasText: '9:00' }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    await shoot(page, 'answer')
+    ended.resolve()
+    await answer.getByText('The end.').waitFor()
+    await answer.locator('[data-writing]').waitFor({ state: 'detached' })
+    await answer.getByText('<b>HTML</b> and [a trap](javascript:alert(1))').waitFor()
+    assert.equal(await answer.locator('a').count(), 1)
+    assert.equal(await answer.locator('a').getAttribute('href'), 'https://example.org/a')
+    assert.equal(await page.locator('.lq-answer').count(), 2)
+
+    // A question in the thread gets its answer there.
+    reply = () => ['More about it.']
+    await answer.getByRole('button', { name: 'Ask a follow-up question' }).click()
+    const thread = page.locator('.lq-thread')
+    await thread.locator('.lq-answer', { hasText: 'The end.' }).waitFor()
+    await thread.locator('textarea').fill('And then?')
+    await thread.locator('textarea').press('Enter')
+    await thread.locator('.lq-answer', { hasText: 'More about it.' }).waitFor()
+    const question = message(page, 'Explain it')
+    await question.getByRole('button', { name: /3 replies/ }).waitFor()
+    // Seen in the thread, it isn't unread in the list.
+    await page.locator('.lq-badge').waitFor({ state: 'detached' })
+    await shoot(page, 'answer-thread')
+    await page.context().close()
+  })
+
+  test('can be stopped, and tried again after that and after an error', async () => {
+    const { app, agent } = await newAgent()
+    await say(app, 'amira', agent, 'Hello?')
+    const page = await kit.open(app, 'amira', { width: 390, height: 800, layout: 'messenger' })
+    await openRoom(page, /^Helper/)
+    const never = Promise.withResolvers<void>()
+    reply = async function* () {
+      yield 'It begins'
+      await never.promise
+    }
+    await write(page, 'Tell me everything')
+    const answer = message(page, 'It begins')
+    await answer.getByRole('button', { name: 'Stop answering' }).click()
+    await answer.getByText('Stopped.').waitFor()
+    await until('the model was left', () => models.calls.at(-1)?.left)
+    never.resolve()
+
+    reply = () => 400
+    await answer.getByRole('button', { name: 'Retry' }).click()
+    const failed = page.locator('.lq-message', { hasText: 'The answer failed.' })
+    await failed.waitFor()
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await failed.waitFor()
+    await shoot(page, 'answer-failed')
+    assert.deepEqual(await findings(page), [])
+
+    reply = () => ['Everything.']
+    await failed.getByRole('button', { name: 'Retry' }).click()
+    await message(page, 'Everything.').locator('.lq-answer').waitFor()
+    await failed.waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+})
