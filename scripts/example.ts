@@ -1,6 +1,7 @@
 /** npm run example: runs the showcase and the server application of examples/ on the demo app of `loquat dev`. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runningEngines } from '../packages/server/src/engines/engines.ts'
 import { demoFile, enginesDir } from '../packages/server/src/engines/folder.ts'
@@ -45,6 +46,16 @@ const app = url && exampleApp()
 if (app) await startExample(url, app)
 else process.exitCode = 1
 
+/** Waits until the server listens. Returns false if it has ended. */
+async function listens(port: number, server: ChildProcess): Promise<boolean> {
+  while (server.exitCode === null && server.signalCode === null) {
+    const answer = await fetch(`http://127.0.0.1:${port}/people`).catch(() => undefined)
+    if (answer) return true
+    await setTimeout(100)
+  }
+  return false
+}
+
 async function startExample(url: string, { appId, apiKey }: App): Promise<void> {
   const env = {
     ...process.env,
@@ -53,19 +64,22 @@ async function startExample(url: string, { appId, apiKey }: App): Promise<void> 
   }
   const options = { cwd: ROOT, env, stdio: 'inherit' } as const
   const web = ['examples/showcase', '--configLoader', 'native', ...process.argv.slice(2)]
-  const started = [
-    spawn(process.execPath, ['examples/server/server.ts'], options),
-    spawn('vite', web, options),
-  ]
-  for (const child of started) {
+  const server = spawn(process.execPath, ['examples/server/server.ts'], options)
+  const started = [server]
+  const endTogether = (child: ChildProcess) =>
     child.on('exit', (code) => {
       for (const other of started) other.kill()
       process.exitCode ||= code ?? 1
     })
-  }
+  endTogether(server)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       for (const child of started) child.kill()
     })
   }
+  // Vite forwards requests to the server, and complains about each that comes before the server listens.
+  if (!(await listens(Number(env.PORT), server))) return
+  const showcase = spawn('vite', web, options)
+  started.push(showcase)
+  endTogether(showcase)
 }
