@@ -32,6 +32,13 @@ const home = createRoute({
   validateSearch: textsOf('searchKey'),
   component: lazyRouteComponent(() => import('./areas/apps/apps.tsx'), 'Apps'),
 })
+const tenants = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  staticData: { crumb: 'Usage' },
+  validateSearch: textsOf('searchKey'),
+  component: lazyRouteComponent(() => import('./areas/apps/tenants.tsx'), 'Tenants'),
+})
 const account = createRoute({
   getParentRoute: () => root,
   path: '/account',
@@ -231,7 +238,7 @@ const appPages = [
 ] as const
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, account, signUp, app.addChildren(appPages)]),
+  routeTree: root.addChildren([home, tenants, account, signUp, app.addChildren(appPages)]),
   // The console is a single document that can be served below any path, so pages live in the hash.
   history: createHashHistory(),
   scrollRestoration: true,

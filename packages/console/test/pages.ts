@@ -125,6 +125,7 @@ export const pages: ConsolePage[] = [
   { name: 'sign-in', path: () => '/', shows: 'Password', signedIn: false, own: true },
   { name: 'sign-up', path: () => '/sign-up', shows: 'Invitation', signedIn: false, own: true },
   { name: 'apps', path: () => '/', shows: 'Clinic chat' },
+  { name: 'tenants', path: () => '/usage', shows: 'Clinic chat' },
   { name: 'app', path: ofApp(''), shows: 'curl' },
   { name: 'usage', path: ofApp('/usage'), shows: 'unique users', own: true },
   { name: 'storage', path: ofApp('/storage'), shows: 'Wrong type' },

@@ -45,10 +45,16 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
             )
           })
         ) : (
-          <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
-            <Icon name="team" />
-            Apps
-          </Link>
+          <div>
+            <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+              <Icon name="team" />
+              Apps
+            </Link>
+            <Link to="/usage" activeOptions={{ includeSearch: false }}>
+              <Icon name="chart" />
+              Usage
+            </Link>
+          </div>
         )}
       </nav>
     </div>
