@@ -208,10 +208,20 @@ function StepFacts({ step }: { step: AgentStep }) {
   return (
     <>
       {facts.filter(Boolean).join(', ')}
+      {step.arguments && <StepText name="Passed" text={step.arguments} />}
+      {step.result && <StepText name="Result" text={step.result} />}
       {step.error && <p className="step-error">{step.error}</p>}
     </>
   )
 }
+
+/** What a tool got or returned: often long, so it is folded. */
+const StepText = ({ name, text }: { name: string; text: string }) => (
+  <details className="step-text">
+    <summary>{name}</summary>
+    <pre>{text}</pre>
+  </details>
+)
 
 /** A message of the conversation, as it is now. */
 function Said({ title, messageId }: { title: string; messageId: string }) {

@@ -25,6 +25,10 @@ const REASONS: Record<string, string> = {
   empty_answer: 'The model answered nothing.',
   disapproved: 'Rules of moderation disapproved the answer.',
   not_deliverable: "The answer couldn't be sent. For example, the user has blocked the agent.",
+  outcome_unknown: 'Nobody knows whether a call of a tool took place.',
+  repeated_call: 'The model wanted to call a tool with the same arguments again and again.',
+  too_many_steps: 'It needed too many steps.',
+  unanswered: 'It waited too long for a person.',
   filtered: "The provider's filter stopped the answer.",
   budget_run: 'The budget of one run is used up.',
   budget_user: "The user's budget of the day is used up.",
@@ -46,17 +50,18 @@ export const reasonText = (reason: string) => REASONS[reason] ?? words(reason)
 /** Short enough for a row. */
 export const shortReason = (reason: string) => reasonText(reason).split('. ')[0]?.replace(/\.$/, '')
 
-const STEP_STATES: Record<AgentStep['state'], Tone> = {
+const STEP_STATES: Record<string, Tone> = {
   running: 'info',
   done: 'good',
   failed: 'bad',
   cut: 'warn',
+  waiting: 'warn',
 }
 
 export const stepTone = ({ state }: AgentStep): Tone => STEP_STATES[state] ?? 'plain'
 
-export const stepTitle = ({ kind, attempt }: AgentStep) =>
-  attempt > 1 ? `${words(kind)}, attempt ${attempt}` : words(kind)
+export const stepTitle = ({ kind, attempt, tool }: AgentStep) =>
+  [words(kind), tool, attempt > 1 ? `attempt ${attempt}` : ''].filter(Boolean).join(', ')
 
 const tokens = new Intl.NumberFormat('en')
 const money = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
