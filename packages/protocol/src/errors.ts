@@ -585,6 +585,18 @@ export const errors = {
     message: 'You take no part in this call, or not the part that this needs.',
     when: "The acting user isn't in the call, or only the caller or the called user may do this.",
   },
+  ERR_CALL_MEDIA_UNAVAILABLE: {
+    status: 503,
+    retry: false,
+    message: 'No media server is available, so calls have no audio and video.',
+    when: 'The installation has no media server (`LOQUAT_MEDIA_SERVERS`), or none answers.',
+  },
+  ERR_CALL_MEDIA_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'Nobody in this call sends "{id}".',
+    when: 'The device stopped sending it, left the call, or has to connect again. Read the list of media again.',
+  },
   ERR_SAVED_MESSAGES_LIMIT_EXCEEDED: {
     status: 400,
     retry: false,

@@ -263,6 +263,24 @@ export const serverFrames = {
     summary: 'Data that another user in the same call sent.',
     body: Type.Object({ ...Signal, sender: Type.String({ description: 'UID.' }) }),
   },
+  'call.media': {
+    summary:
+      'What the devices in a call send to its media server, after each change. Ignore it if you have seen a higher `version`. Nothing of it is stored or repeated: after a gap, get the media of the call.',
+    body: Type.Object({
+      sessionId: Type.String(),
+      version: Type.Integer(),
+      publications: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          uid: Type.String(),
+          deviceId: Type.Optional(Type.String()),
+          source: Type.Enum(['camera', 'screen']),
+          audio: Type.Boolean({ description: 'Whether the microphone is on.' }),
+          video: Type.Boolean(),
+        }),
+      ),
+    }),
+  },
   'presence.changed': {
     summary:
       'Users who came online or went offline, at most once a second, for devices that subscribed. Users who block the subscriber or are blocked by them are left out.',

@@ -646,6 +646,20 @@ export type Call = {
   endedAt?: number
 }
 
+export type CallMedia = {
+  /** Grows with each change. Ignore lists with an older version. */
+  version: number
+  /** What devices in the call send. */
+  publications: Publication[]
+  /** For `RTCPeerConnection`. */
+  iceServers: {
+    urls: string[]
+    username?: string
+    /** Expires after an hour. */
+    credential?: string
+  }[]
+}
+
 /** Says that a call has a new status, `action`. `on` is the call as it was then, `for` the called user or group. */
 export type CallMessage = {
   /** Message id. Ids increase within a conversation. */
@@ -2858,6 +2872,14 @@ export type MutedConversation = {
   until: number
 }
 
+export type NegotiatedMedia = {
+  publicationId: string
+  /** Lists of media from this version on contain it. */
+  version: number
+  /** The media server's description, with all its candidates. */
+  sdp: string
+}
+
 export type NewAgent = {
   /** Display name. */
   name: string
@@ -3899,6 +3921,19 @@ export type PinnedConversation = {
   pinnedBy: string
   /** Unix seconds. */
   pinnedAt: number
+}
+
+export type Publication = {
+  id: string
+  uid: string
+  /** As the device sent it. */
+  deviceId?: string
+  /** `camera` contains the microphone, and in audio calls nothing else. */
+  source: 'camera' | 'screen'
+  /** Whether the microphone is on. */
+  audio: boolean
+  /** Whether the camera is on, or the screen is shared. */
+  video: boolean
 }
 
 export type PushToken = {
@@ -6697,6 +6732,49 @@ export type LeaveCallBody = {
 export type RejectCallBody = {
   /** `rejected` by default; `busy` if the device is in a call of another app, for 1:1 calls. */
   status?: 'rejected' | 'busy' | undefined
+}
+
+export type GetCallMediaQuery = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+}
+
+export type PublishCallMediaBody = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+  source: 'camera' | 'screen'
+  /** Whether the microphone is on. */
+  audio: boolean
+  /** Whether the camera is on, or the screen is shared. */
+  video: boolean
+  /** The device's offer, with all its candidates. */
+  sdp: string
+}
+
+export type UpdateCallMediaBody = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+  /** Whether the microphone is on. */
+  audio: boolean
+  /** Whether the camera is on, or the screen is shared. */
+  video: boolean
+}
+
+export type RemoveCallMediaQuery = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+}
+
+export type SubscribeCallMediaBody = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+}
+
+export type AnswerCallMediaBody = {
+  /** The device that is in the call. Required if it joined with one. */
+  deviceId?: string | undefined
+  /** The device's answer, with all its candidates. */
+  sdp: string
 }
 
 export type CreateFileBody = {
@@ -11081,6 +11159,98 @@ export class CallsMethods {
   async end(sessionId: string, options?: CallOptions): Promise<CallRecord> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/calls/${segment(sessionId)}/end` },
+      options,
+    )
+  }
+
+  /** List what devices in a call send. */
+  async getMedia(
+    sessionId: string,
+    query?: GetCallMediaQuery,
+    options?: CallOptions,
+  ): Promise<CallMedia> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/calls/${segment(sessionId)}/media`, query },
+      options,
+    )
+  }
+
+  /** Send audio and video to a call. */
+  async publishMedia(
+    sessionId: string,
+    body: PublishCallMediaBody,
+    options?: CallOptions,
+  ): Promise<NegotiatedMedia> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/media`, body },
+      options,
+    )
+  }
+
+  /** Show that the microphone or the camera is on or off. */
+  async updateMedia(
+    sessionId: string,
+    publicationId: string,
+    body: UpdateCallMediaBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Stop sending audio and video. */
+  async removeMedia(
+    sessionId: string,
+    publicationId: string,
+    query?: RemoveCallMediaQuery,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}`,
+        query,
+      },
+      options,
+    )
+  }
+
+  /** Receive what another device sends. */
+  async subscribeMedia(
+    sessionId: string,
+    publicationId: string,
+    body: SubscribeCallMediaBody,
+    options?: CallOptions,
+  ): Promise<NegotiatedMedia> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}/subscribe`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Answer the offer of a connection that receives. */
+  async answerMedia(
+    sessionId: string,
+    publicationId: string,
+    body: AnswerCallMediaBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}/answer`,
+        body,
+      },
       options,
     )
   }

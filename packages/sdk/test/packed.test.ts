@@ -18,7 +18,8 @@ import type { LoquatClient } from '../src/client/index.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const LIMIT = 15 * 1024
+/** The operations that users may call are a third of it. */
+const LIMIT = 15.5 * 1024
 
 let project: string
 let tarball: string
@@ -141,7 +142,7 @@ suite('the packed SDK', () => {
     })
   }
 
-  test('has a client smaller than 15 KB compressed, without code for servers', async () => {
+  test('has a client smaller than 15.5 KB compressed, without code for servers', async () => {
     const code = await bundled(`export { LoquatClient } from '@loquat/sdk/client'`)
     const bytes = gzipSync(code).length
     console.log(`client: ${bytes} bytes compressed`)
@@ -185,12 +186,17 @@ suite('the packed SDK', () => {
 })
 
 /** Code of a web page, compiled without the types of Node. */
-const PAGE = `import { type ChatState, LoquatClient, LoquatError } from '@loquat/sdk/client'
+const PAGE = `import { Calls } from '@loquat/sdk/calls'
+import { type ChatState, LoquatClient, LoquatError } from '@loquat/sdk/client'
 import { Loquat, type Message } from '@loquat/sdk'
 
 const chat = new LoquatClient({ appId: 'a', uid: 'u', authToken: 't', region: 'eu', host: 'chat.example' })
 const state: ChatState = chat.state
 export const texts: unknown[] = state.rooms.room?.messages.map(({ data }) => data.text) ?? []
+const calls = new Calls(chat)
+export const picture: MediaStream | undefined = calls.state.current?.participants[0]?.stream
+// @ts-expect-error: a call has a type
+calls.start({ receiver: 'ben' })
 chat.on('message.sent', ({ message }) => console.log(message.sender satisfies string))
 // @ts-expect-error: there is no such event
 chat.on('message.eaten', () => {})

@@ -1700,6 +1700,10 @@ begin
   where app_no = p_app_no and uid = p_uid and device_id is not null;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
+  delete from call_connections k using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and k.app_no = p_app_no and k.call_id = p.call_id and k.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
     select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit p_limit));
   get diagnostics v_part = row_count;
@@ -2546,6 +2550,8 @@ CREATE TABLE public.calls (
     started_at timestamp with time zone,
     ended_at timestamp with time zone,
     lone_since timestamp with time zone,
+    media_server text,
+    media_version integer DEFAULT 0 NOT NULL,
     CONSTRAINT calls_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
     CONSTRAINT calls_mode_check CHECK ((mode = ANY (ARRAY['call'::text, 'meet'::text, 'presenter'::text]))),
     CONSTRAINT calls_status_check CHECK ((status = ANY (ARRAY['initiated'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text, 'cancelled'::text, 'busy'::text]))),
@@ -4763,6 +4769,7 @@ begin
   v_ids := array(select id from calls
     where app_no = p_app_no and conversation = p_conversation limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  delete from call_connections where app_no = p_app_no and call_id = any (v_ids);
   delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
   delete from calls where app_no = p_app_no and id = any (v_ids);
   perform add_total(p_app_no, 'calls', -cardinality(v_ids));
@@ -4779,6 +4786,8 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_connections where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from calls where app_no = p_app_no and id = any (v_started);
@@ -5623,6 +5632,19 @@ CREATE TABLE public.blocks (
     uid text NOT NULL COLLATE pg_catalog."C",
     blocked_uid text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.call_connections (
+    app_no integer NOT NULL,
+    call_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    no smallint NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    server text NOT NULL,
+    handle text NOT NULL,
+    audio boolean DEFAULT false NOT NULL,
+    video boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.call_participants (
@@ -6642,6 +6664,9 @@ ALTER TABLE ONLY public.bans
 
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
+
+ALTER TABLE ONLY public.call_connections
+    ADD CONSTRAINT call_connections_pkey PRIMARY KEY (app_no, call_id, uid, no, what);
 
 ALTER TABLE ONLY public.call_participants
     ADD CONSTRAINT call_participants_pkey PRIMARY KEY (app_no, call_id, uid, no);

@@ -267,6 +267,18 @@ export interface CellRows {
     blocked_uid: string
     created_at: Date
   }
+  call_connections: {
+    app_no: number
+    call_id: number
+    uid: string
+    no: number
+    what: string
+    id: string
+    server: string
+    handle: string
+    audio: boolean
+    video: boolean
+  }
   call_participants: {
     app_no: number
     call_id: number
@@ -294,6 +306,8 @@ export interface CellRows {
     started_at: Date | null
     ended_at: Date | null
     lone_since: Date | null
+    media_server: string | null
+    media_version: number
   }
   check_settings: {
     app_no: number

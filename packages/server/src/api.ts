@@ -12,6 +12,7 @@ import { settingRoutes } from './areas/apps/settings.routes.ts'
 import { usageRoutes } from './areas/apps/usage.routes.ts'
 import { auditRoutes } from './areas/audit/routes.ts'
 import { botRoutes } from './areas/bots/routes.ts'
+import { callMediaRoutes } from './areas/calls/media.routes.ts'
 import { callRoutes } from './areas/calls/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
@@ -120,6 +121,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   savedMessageRoutes,
   historyRoutes,
   callRoutes,
+  callMediaRoutes,
   fileRoutes,
   importRoutes,
   importJobRoutes,

@@ -214,6 +214,8 @@ function isNameServer(text: string): boolean {
   }
 }
 
+const isIceUrl = (text: string) => /^(stuns?|turns?):[^\s,]+$/.test(text)
+
 /** The configuration of the service, in the groups of docs/config.md. */
 export const options = {
   engines: {
@@ -450,6 +452,22 @@ export const options = {
     keyFile: optional(
       certificates('LOQUAT_MAIL_KEY_FILE', {
         description: 'The private key of that certificate.',
+      }),
+    ),
+  },
+  media: {
+    servers: list('LOQUAT_MEDIA_SERVERS', 'werift', (part) => part === 'werift', {
+      description:
+        'The media servers that forward audio and video of calls. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
+    }),
+    turnUrls: list('LOQUAT_TURN_URLS', 'stun: and turn: addresses', isIceUrl, {
+      description:
+        'STUN and TURN servers for devices in a call, such as `turn:turn.example.com:3478`. Empty: none.',
+    }),
+    turnSecret: optional(
+      text('LOQUAT_TURN_SECRET', {
+        description:
+          'The secret of the TURN servers (`static-auth-secret` of coturn). Devices get credentials that expire after an hour.',
       }),
     ),
   },

@@ -12,6 +12,7 @@ import { Lanes } from './platform/lanes/lanes.ts'
 import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { Mail } from './platform/mail/mail.ts'
+import { Media } from './platform/media/media.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { Outbound } from './platform/net/outbound.ts'
 import { Targets } from './platform/net/targets.ts'
@@ -43,6 +44,8 @@ export interface Deps {
   push: Push
   /** Sends emails. */
   mail: Mail
+  /** Forwards audio and video of calls. */
+  media: Media
 }
 
 /** What jobs of the queue run with. */
@@ -93,17 +96,44 @@ export async function openDeps(config: Config): Promise<Deps> {
   const files = await openDriver({ ...config.files, origin }, secrets)
   const push = new Push({ addresses: config.push, targets, metrics })
   const mail = new Mail({ sendgridUrl: config.mail.sendgridUrl, targets, outbound, metrics })
+  const media = new Media(config.media, log)
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
-  return { config, log, metrics, tracing, secrets, bus, cache, outbound, push, mail, ...shared }
+  return {
+    config,
+    log,
+    metrics,
+    tracing,
+    secrets,
+    bus,
+    cache,
+    outbound,
+    push,
+    mail,
+    media,
+    ...shared,
+  }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, lanes, outbound, push, mail, directory, bus, cache, metrics, tracing } = deps
+  const {
+    revocations,
+    lanes,
+    outbound,
+    push,
+    mail,
+    media,
+    directory,
+    bus,
+    cache,
+    metrics,
+    tracing,
+  } = deps
   revocations.close()
   outbound.close()
   lanes.close()
   push.close()
   mail.close()
+  media.stop()
   await directory.close()
   await bus.close()
   await cache.close()

@@ -67,6 +67,8 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
     LOQUAT_REGIONS: [...new Set(cells.map((cell) => cell.split('-')[0]))].join(','),
     LOQUAT_PREFIX: prefix,
     LOQUAT_FILES_FOLDER: join(tmpdir(), prefix),
+    // Starts with the first call that needs it.
+    LOQUAT_MEDIA_SERVERS: 'werift',
     LOQUAT_PORT: '0',
     LOQUAT_INTERNAL_PORT: '0',
     LOQUAT_LOG_LEVEL: 'silent',

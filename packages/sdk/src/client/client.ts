@@ -2,6 +2,7 @@ import { type Address, readAddress, realtimeUrl } from '../address.ts'
 import { LoquatError } from '../error.ts'
 import type { EventPayload, EventType } from '../events.gen.ts'
 import {
+  type CallMedia,
   type Group,
   type Message,
   type NewMessage,
@@ -71,6 +72,7 @@ interface LiveFrames {
   'message.transient': LiveFrames['typing.start'] & { data: Record<string, unknown> }
   'agent.event': AgentEvent
   'call.signal': CallSignal & { sender: string }
+  'call.media': Pick<CallMedia, 'version' | 'publications'> & { sessionId: string }
 }
 
 /** What two devices in a call exchange to connect. */

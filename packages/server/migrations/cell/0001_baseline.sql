@@ -1377,6 +1377,10 @@ create table calls (
   ended_at timestamptz,
   -- Since when only one device has been in the call.
   lone_since timestamptz,
+  -- The media server that forwards audio and video. Null until a device sends some.
+  media_server text,
+  -- Counts the changes of what devices send, so that a list of it that arrives late is recognized.
+  media_version int not null default 0,
   primary key (app_no, id)
 );
 -- Each combination of filters of a list is a few ranges of it, in list order.
@@ -1401,6 +1405,25 @@ create table call_participants (
   hidden boolean not null default false,
   primary key (app_no, call_id, uid, no)
 );
+-- What devices in a call send to the media server, and what they receive from it.
+create table call_connections (
+  app_no int not null,
+  call_id bigint not null,
+  uid text collate "C" not null,
+  -- The place of the device in call_participants.
+  no smallint not null,
+  -- What it sends, camera (with the microphone) or screen; or the id of the connection that it receives.
+  what text collate "C" not null,
+  id uuid not null default gen_random_uuid(),
+  server text not null,
+  -- The media server's own name of the connection.
+  handle text not null,
+  -- Whether the microphone and the camera are on.
+  audio boolean not null default false,
+  video boolean not null default false,
+  primary key (app_no, call_id, uid, no, what)
+);
+
 create index call_participants_user on call_participants (app_no, uid, call_id);
 create index call_participants_active on call_participants (app_no, uid) where state in ('waiting', 'ongoing');
 

@@ -78,6 +78,7 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
     LOQUAT_PUBLIC_URL: context.env.LOQUAT_PUBLIC_URL ?? `http://localhost:${port}`,
     LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
     LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    LOQUAT_MEDIA_SERVERS: context.env.LOQUAT_MEDIA_SERVERS ?? 'werift',
     ...(context.env.LOQUAT_FILES_BUCKET_URL === undefined && {
       LOQUAT_FILES_FOLDER:
         context.env.LOQUAT_FILES_FOLDER ?? join(enginesDir(context.env), 'files'),

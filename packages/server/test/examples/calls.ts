@@ -1,4 +1,5 @@
 /** Calls between two users and in a group. */
+import { ANSWER, OFFER } from '../sdp.ts'
 import type { Story } from './story.ts'
 
 export async function makeCalls(story: Story): Promise<void> {
@@ -21,6 +22,25 @@ export async function makeCalls(story: Story): Promise<void> {
     title: 'The user is in another call',
     ...{ as: 'cleo', body: { ...call, type: 'audio' }, status: 409 },
   })
+  const own = { ids, as: 'amira', query: { deviceId: 'amira-laptop' } }
+  const sent = await story.show('publishCallMedia', {
+    ...{ ids, as: 'amira' },
+    body: {
+      ...{ deviceId: 'amira-laptop', source: 'camera', audio: true, video: true, sdp: OFFER },
+    },
+  })
+  await story.show('getCallMedia', own)
+  const publication = { ...ids, publicationId: sent.publicationId }
+  const receiving = { ids: publication, as: 'ben' }
+  const deviceId = 'ben-tablet'
+  await story.show('subscribeCallMedia', { ...receiving, body: { deviceId } })
+  await story.show('answerCallMedia', { ...receiving, body: { deviceId, sdp: ANSWER } })
+  await story.show('updateCallMedia', {
+    title: 'Mute the microphone',
+    ...{ ids: publication, as: 'amira' },
+    body: { deviceId: 'amira-laptop', audio: false, video: true },
+  })
+  await story.show('removeCallMedia', { ...own, ids: publication })
   await story.show('leaveCall', { ids, as: 'ben', body: { deviceId: 'ben-tablet' } })
 
   const rejected = await story.run('startCall', { as: 'amira', body: call })

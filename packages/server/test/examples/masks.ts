@@ -39,6 +39,8 @@ const isIsoTime = (name: string, value: unknown) => typeof value === 'string' &&
 const KEYS = ['private_key', 'p8Key']
 const SHOWN_KEY = '****h4Kz'
 const PUBLIC_KEY = `B${createHash('sha512').update('example').digest('base64url')}`
+/** Descriptions of WebRTC connections are long, and random. */
+const SDP = 'v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\n…'
 const KEY = '-----BEGIN PRIVATE KEY-----\nMIG…\n-----END PRIVATE KEY-----\n'
 
 /** UUIDs, and ids of files. */
@@ -147,6 +149,7 @@ export class Masks {
     if (KEYS.includes(name)) return String(value).startsWith('****') ? SHOWN_KEY : KEY
     if (name === 'privateKey') return SHOWN_KEY
     if (name === 'publicKey') return PUBLIC_KEY
+    if (name === 'sdp') return SDP
     if (Array.isArray(value)) return value.map((item) => this.#timed(name, item, parent))
     if (typeof value !== 'object' || value === null) return value
     const own = this.#numberOf(value as Record<string, unknown>) ?? parent

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { TestApp } from '../kit.ts'
+import { ANSWER, OFFER } from '../sdp.ts'
 import {
   type Ids,
   newId,
@@ -16,6 +18,11 @@ async function inCall(app: TestApp, { sessionId, onBehalfOf }: Ids, act: string)
   return {}
 }
 
+async function asInitiator(app: TestApp, ids: Ids): Promise<Sample> {
+  ids.onBehalfOf = (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data.initiator
+  return {}
+}
+
 export const resources: Resources = {
   sessionId: {
     async make(app) {
@@ -24,6 +31,18 @@ export const resources: Resources = {
       return (await app.call('POST', '/v3/calls', { body, headers })).body.data.sessionId
     },
     unknown: () => `v1.us.nowhere.${unusedMessageId()}`,
+  },
+  // What the caller sends, once the called user has joined.
+  publicationId: {
+    async make(app, { sessionId = '' }) {
+      const { receiver, initiator } = (await app.call('GET', `/v3/calls/${sessionId}`)).body.data
+      await inCall(app, { sessionId, onBehalfOf: receiver }, 'join')
+      const body = { source: 'camera', audio: true, video: false, sdp: OFFER }
+      const headers = { onbehalfof: initiator }
+      const sent = await app.call('POST', `/v3/calls/${sessionId}/media`, { body, headers })
+      return sent.body.data.publicationId
+    },
+    unknown: () => randomUUID(),
   },
   // The called user.
   'calls.onBehalfOf': {
@@ -50,11 +69,24 @@ export const samples: Samples = {
     body: { deviceId: 'd-2' },
   }),
   rejectCall: () => ({ body: { status: 'busy' } }),
-  cancelCall: async (app, ids) => {
-    ids.onBehalfOf = (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data.initiator
-    return {}
-  },
+  cancelCall: asInitiator,
   endCall: (app, ids) => inCall(app, ids, 'join'),
   deleteCall: (app, ids) => inCall(app, ids, 'reject'),
+  getCallMedia: (app, ids) => inCall(app, ids, 'join'),
+  publishCallMedia: async (app, ids) => ({
+    ...(await inCall(app, ids, 'join')),
+    body: { source: 'camera', audio: true, video: false, sdp: OFFER },
+  }),
+  updateCallMedia: async (app, ids) => ({
+    ...(await asInitiator(app, ids)),
+    body: { audio: false, video: false },
+  }),
+  removeCallMedia: asInitiator,
+  subscribeCallMedia: () => ({ body: {} }),
+  answerCallMedia: async (app, { sessionId, publicationId, onBehalfOf = '' }) => {
+    const path = `/v3/calls/${sessionId}/media/${publicationId}/subscribe`
+    await app.call('POST', path, { body: {}, headers: { onbehalfof: onBehalfOf } })
+    return { body: { sdp: ANSWER } }
+  },
   listCalls: () => ({ query: { type: 'audio', perPage: '10', page: '1' } }),
 }

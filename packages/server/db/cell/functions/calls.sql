@@ -55,6 +55,7 @@ begin
   v_ids := array(select id from calls
     where app_no = p_app_no and conversation = p_conversation limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  delete from call_connections where app_no = p_app_no and call_id = any (v_ids);
   delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
   delete from calls where app_no = p_app_no and id = any (v_ids);
   perform add_total(p_app_no, 'calls', -cardinality(v_ids));
@@ -71,6 +72,8 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_connections where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from calls where app_no = p_app_no and id = any (v_started);

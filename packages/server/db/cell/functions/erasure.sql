@@ -168,6 +168,10 @@ begin
   where app_no = p_app_no and uid = p_uid and device_id is not null;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
+  delete from call_connections k using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and k.app_no = p_app_no and k.call_id = p.call_id and k.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
     select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit p_limit));
   get diagnostics v_part = row_count;

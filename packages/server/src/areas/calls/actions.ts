@@ -22,6 +22,7 @@ import {
 } from './policy.ts'
 import {
   type CallRow,
+  enqueueHangUp,
   findCall,
   findVisible,
   hideCall,
@@ -37,7 +38,7 @@ import type { CallRecord, JoinBody, LeaveBody, RejectBody } from './schema.ts'
 import { busySelf, type Caller } from './start.actions.ts'
 
 /** A call that the actor may see. For everyone else it looks as if it didn't exist. */
-async function findSeen(
+export async function findSeen(
   tx: Pick<Tx, 'query'>,
   { app, uid }: Actor,
   sessionId: string,
@@ -107,6 +108,7 @@ export const joinCall = (deps: Deps, actor: Caller, sessionId: string, body: Joi
     const before = own.find(({ state }) => state === 'ongoing')
     if (before) {
       await leavePlace.run(tx, { ...one, no: before.no })
+      await enqueueHangUp.run(tx, one)
       const left = { ...before, left_at: before.at }
       await announceMoved(tx, locked, 'left', left, true)
       return enter(tx, { ...locked, own: [] }, deviceId, true)

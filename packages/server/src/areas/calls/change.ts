@@ -10,6 +10,7 @@ import type { CallState } from './policy.ts'
 import {
   appendCall,
   type CallRow,
+  enqueueHangUp,
   enqueueSweep,
   findCall,
   finishCall,
@@ -101,6 +102,7 @@ export async function finish(
 ): Promise<CallRecord> {
   const appNo = actor.app.no
   await finishCall.run(tx, { appNo, id, status })
+  await enqueueHangUp.run(tx, { appNo, id })
   const after = (await readCall(tx, actor, id)) as LockedCall
   const change = await appendStatus(tx, actor, after.call, by)
   const event = { appNo, key: orderKeyOf(after.call) }

@@ -9,7 +9,7 @@ import {
   recordOf,
   watchLone,
 } from './change.ts'
-import { findCall, findCallOfGroup, leavePlace, listUnended } from './queries.ts'
+import { enqueueHangUp, findCall, findCallOfGroup, leavePlace, listUnended } from './queries.ts'
 import type { CallRecord } from './schema.ts'
 
 /** Takes a user out of an ongoing call. A 1:1 call ends with that, another one with the last device. */
@@ -23,7 +23,10 @@ export async function takeOut(tx: Tx, locked: LockedCall, uid: string): Promise<
   const after = (await readCall(tx, actor, call.id)) as LockedCall
   const rest = after.places.filter(({ state }) => state === 'ongoing').length
   const ends = rest === 0 || (call.kind === 'user' && call.mode !== 'meet')
-  if (!ends) await watchLone(tx, after)
+  if (!ends) {
+    await watchLone(tx, after)
+    await enqueueHangUp.run(tx, { appNo, id: call.id })
+  }
   const left = after.places.filter(
     (place) =>
       place.uid === uid &&

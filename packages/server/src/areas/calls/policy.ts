@@ -79,6 +79,19 @@ export function refuseEnd(
   return member?.scope === 'participant' ? fail('ERR_GROUP_NO_MODERATOR_SCOPE') : undefined
 }
 
+/** Audio and video are for the device that is in the call, not for the user's others. */
+export function refuseMedia({ call, own }: CallState, deviceId: string | undefined): Refusal {
+  if (call.status === 'initiated') return fail('ERR_CALL_NOT_STARTED')
+  if (call.status !== 'ongoing') return fail('ERR_CALL_TERMINATED')
+  const place = own.find(({ state }) => state === 'ongoing')
+  const other = place && place.device_id !== null && place.device_id !== (deviceId ?? null)
+  return !place || other ? fail('ERR_CALL_NOT_A_PART') : undefined
+}
+
+/** In the mode `presenter`, only the caller sends. */
+export const refuseSending = ({ call }: Pick<CallState, 'call'>, uid: string): Refusal =>
+  call.mode === 'presenter' && call.initiator !== uid ? fail('ERR_CALL_NOT_A_PART') : undefined
+
 /** Records of calls that are over can go. */
 export function refuseDelete({ call, active }: Pick<CallState, 'call' | 'active'>): Refusal {
   if (!active) return undefined

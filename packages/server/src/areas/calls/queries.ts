@@ -16,7 +16,7 @@ export type ParticipantRow = Omit<CellRows['call_participants'], 'app_no' | 'sta
 }
 
 export const CALL_COLUMNS = `c.id, c.conversation, c.kind, c.receiver, c.initiator, c.type, c.mode, c.status, c.mid,
-  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since`
+  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_version`
 
 type OneCall = { appNo: number; id: number }
 
@@ -245,7 +245,8 @@ export const appendCall = query<
 
 export const removeCall = query<OneCall>(
   'calls.remove',
-  `with places as (delete from call_participants where app_no = :appNo and call_id = :id)
+  `with places as (delete from call_participants where app_no = :appNo and call_id = :id),
+     connections as (delete from call_connections where app_no = :appNo and call_id = :id)
    delete from calls where app_no = :appNo and id = :id`,
 )
 
@@ -262,6 +263,13 @@ export const enqueueSweep = query<{ appNo: number; id: number; seconds: number }
   'calls.enqueueSweep',
   `select enqueue_job(:appNo::int, 'calls.sweep', jsonb_build_object('id', :id::bigint::text),
      make_interval(secs => :seconds::float8))`,
+)
+
+/** Ends the connections of devices that aren't in the call any more, if the call has any. */
+export const enqueueHangUp = query<OneCall>(
+  'calls.enqueueHangUp',
+  `select enqueue_job(:appNo::int, 'calls.hangUp', jsonb_build_object('id', :id::bigint::text))
+   where exists (select from call_connections where app_no = :appNo and call_id = :id)`,
 )
 
 /** Whether the call is one of the user's, and whether the user and another one are in it now. */

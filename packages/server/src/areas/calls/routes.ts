@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
-import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
@@ -25,7 +24,7 @@ import {
   Transcription,
   TranscriptionQuery,
 } from './schema.ts'
-import { type Caller, startCall } from './start.actions.ts'
+import { asCaller, startCall } from './start.actions.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -255,6 +254,3 @@ export const callRoutes =
       async ({ actor, params }) => ({ data: await deleteCall(deps, actor, params.sessionId) }),
     )
   }
-
-/** The gate has made sure that a user acts. */
-const asCaller = (actor: Actor) => actor as Caller

@@ -147,3 +147,92 @@ export const RejectBody = Nullable(
   }),
 )
 export type RejectBody = Static<typeof RejectBody>
+
+export const Publication = Type.Object(
+  {
+    id: Type.String(),
+    uid: Type.String(),
+    deviceId: Type.Optional(Type.String({ description: 'As the device sent it.' })),
+    source: Type.Enum(['camera', 'screen'], {
+      description: '`camera` contains the microphone, and in audio calls nothing else.',
+    }),
+    audio: Type.Boolean({ description: 'Whether the microphone is on.' }),
+    video: Type.Boolean({ description: 'Whether the camera is on, or the screen is shared.' }),
+  },
+  { additionalProperties: false, 'x-component': 'Publication' },
+)
+
+export const CallMedia = Type.Object(
+  {
+    version: Type.Integer({
+      description: 'Grows with each change. Ignore lists with an older version.',
+    }),
+    publications: Type.Array(Publication, { description: 'What devices in the call send.' }),
+    iceServers: Type.Array(
+      Type.Object(
+        {
+          urls: Type.Array(Type.String()),
+          username: Type.Optional(Type.String()),
+          credential: Type.Optional(Type.String({ description: 'Expires after an hour.' })),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'For `RTCPeerConnection`.' },
+    ),
+  },
+  { additionalProperties: false, 'x-component': 'CallMedia' },
+)
+export type CallMedia = Static<typeof CallMedia>
+
+/** A description of a video session with many codecs and candidates. */
+const MAX_SDP = 60_000
+
+const Sdp = (description: string) => Type.String({ minLength: 1, maxLength: MAX_SDP, description })
+
+const OwnDevice = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'The device that is in the call. Required if it joined with one.',
+  }),
+)
+
+const Sending = {
+  audio: Type.Boolean({ description: 'Whether the microphone is on.' }),
+  video: Type.Boolean({ description: 'Whether the camera is on, or the screen is shared.' }),
+}
+
+export const NewPublication = Type.Object({
+  deviceId: OwnDevice,
+  source: Type.Enum(['camera', 'screen']),
+  ...Sending,
+  sdp: Sdp("The device's offer, with all its candidates."),
+})
+export type NewPublication = Static<typeof NewPublication>
+
+export const SendingBody = Type.Object({ deviceId: OwnDevice, ...Sending })
+export type SendingBody = Static<typeof SendingBody>
+
+export const SubscribeBody = Type.Object({ deviceId: OwnDevice })
+export type SubscribeBody = Static<typeof SubscribeBody>
+
+export const AnswerBody = Type.Object({
+  deviceId: OwnDevice,
+  sdp: Sdp("The device's answer, with all its candidates."),
+})
+export type AnswerBody = Static<typeof AnswerBody>
+
+export const Negotiated = Type.Object(
+  {
+    publicationId: Type.String(),
+    version: Type.Integer({ description: 'Lists of media from this version on contain it.' }),
+    sdp: Type.String({ description: "The media server's description, with all its candidates." }),
+  },
+  { additionalProperties: false, 'x-component': 'NegotiatedMedia' },
+)
+export type Negotiated = Static<typeof Negotiated>
+
+export const PublicationParams = Type.Object({
+  ...SessionParams.properties,
+  publicationId: Type.String({ maxLength: 100, description: 'Id of what a device sends.' }),
+})

@@ -42,6 +42,9 @@ type Started = { call: CallRecord } | { busyUid: string; sessionId: string }
 /** The acting user, who starts calls for themselves. */
 export type Caller = Actor & { uid: string }
 
+/** The gate has made sure that a user acts. */
+export const asCaller = (actor: Actor) => actor as Caller
+
 /** A call with all its properties. */
 type Wanted = NewCall & Required<Pick<NewCall, 'receiverType' | 'mode'>>
 

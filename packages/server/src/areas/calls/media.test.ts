@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { suite, test } from 'node:test'
+import { Device, tokenOf } from '../../../test/device.ts'
+import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import { ANSWER, OFFER } from '../../../test/sdp.ts'
+import { until } from '../../../test/until.ts'
+
+const TURN = { LOQUAT_TURN_URLS: 'turn:turn.example:3478', LOQUAT_TURN_SECRET: 'hush' }
+const server = useServer({ roles: ['api', 'gateway', 'worker'], env: TURN })
+
+const camera = { source: 'camera', audio: true, video: false, sdp: OFFER } as const
+const laptop = { deviceId: 'laptop' }
+const phone = { deviceId: 'phone' }
+
+/** Amira, on her laptop, has called Ben, on his phone. */
+async function newCall(type: 'audio' | 'video' = 'audio', mode: 'call' | 'presenter' = 'call') {
+  const app = await server.newApp()
+  const [amira, ben, cleo] = await app.users('amira', 'ben', 'cleo')
+  const { sessionId } = await amira.calls.start({ receiver: 'ben', type, mode, ...laptop })
+  const join = () => ben.calls.join(sessionId, phone)
+  return { app, amira, ben, cleo, sessionId, join }
+}
+
+const publish = (user: UserClient, sessionId: string, device = laptop) =>
+  user.calls.publishMedia(sessionId, { ...camera, ...device })
+
+const connections = async (app: TestApp) =>
+  (
+    await app.cell.db.query<{ uid: string; what: string; handle: string }>({
+      name: '',
+      text: 'select uid, what, handle from call_connections where app_no = $1 order by uid, what',
+      values: [app.no],
+    })
+  ).rows
+
+const connect = async (app: TestApp, uid: string) =>
+  Device.connect(server.service.gatewayPort ?? 0, app, await tokenOf(app, uid))
+
+const load = async () => server.deps.media.find('werift')?.load()
+
+suite('publishCallMedia', () => {
+  test('answers an offer, shows it to everyone in the call, and replaces the one before', async () => {
+    const { app, amira, sessionId, join } = await newCall()
+    await join()
+    const device = await connect(app, 'ben')
+    const first = await publish(amira, sessionId)
+    assert.match(first.sdp, /^v=0\r\n.*a=recvonly\r\n/s)
+    const shown = { id: first.publicationId, uid: 'amira', source: 'camera', ...laptop }
+    const frame = await device.waitFor('call.media', ({ body }) => body.publications.length === 1)
+    const publications = [{ ...shown, audio: true, video: false }]
+    assert.deepEqual(frame.body, { sessionId, version: first.version, publications })
+
+    const second = await publish(amira, sessionId)
+    assert.ok(second.version > first.version)
+    const listed = await amira.calls.getMedia(sessionId, laptop)
+    assert.deepEqual(
+      listed.publications.map(({ id }) => id),
+      [second.publicationId],
+    )
+    assert.equal((await connections(app)).length, 1)
+    device.ws.close()
+  })
+
+  test('is only for the device that is in an ongoing call of its app', async () => {
+    const { app, amira, ben, cleo, sessionId, join } = await newCall()
+    await refused(publish(amira, sessionId), 'ERR_CALL_NOT_STARTED')
+    await refused(publish(ben, sessionId, phone), 'ERR_CALL_NOT_STARTED')
+    await join()
+    await refused(publish(cleo, sessionId), 'ERR_CALL_SESSION_NOT_FOUND')
+    await refused(publish(ben, sessionId, { deviceId: 'tablet' }), 'ERR_CALL_NOT_A_PART')
+    await refused(ben.calls.publishMedia(sessionId, camera), 'ERR_CALL_NOT_A_PART')
+
+    const other = await server.newApp()
+    await other.users('amira')
+    const asOther = other.as('amira')
+    await refused(publish(asOther, sessionId), 'ERR_CALL_SESSION_NOT_FOUND')
+    const own = sessionId.replace(app.id, other.id)
+    await refused(publish(asOther, own), 'ERR_CALL_SESSION_NOT_FOUND')
+    const body = { ...camera, ...laptop }
+    const path = `/v3/calls/${sessionId}/media`
+    for (const authtoken of ['forged', await tokenOf(other, 'amira')]) {
+      const call = app.call('POST', path, { body, apiKey: null, headers: { authtoken } })
+      await refused(call, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+    }
+    const expired = await tokenOf(app, 'amira')
+    await app.client.authTokens.flush('amira')
+    const headers = { authtoken: expired }
+    const late = app.call('POST', path, { body, apiKey: null, headers })
+    await refused(late, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+
+    await amira.calls.end(sessionId)
+    await refused(publish(amira, sessionId), 'ERR_CALL_TERMINATED')
+    assert.deepEqual(await connections(app), [])
+  })
+
+  test('refuses video in an audio call, listeners of a presentation, and nonsense', async () => {
+    const { amira, ben, sessionId, join } = await newCall('audio', 'presenter')
+    await join()
+    await refused(publish(ben, sessionId, phone), 'ERR_CALL_NOT_A_PART')
+    await publish(amira, sessionId)
+    const send = (more: object) =>
+      amira.calls.publishMedia(sessionId, { ...camera, ...laptop, ...more })
+    const video = `${OFFER}${OFFER.slice(OFFER.indexOf('m=audio')).replace('m=audio', 'm=video')}`
+    await refused(send({ sdp: video }), 'ERR_BAD_REQUEST')
+    await refused(send({ source: 'screen' }), 'ERR_BAD_REQUEST')
+  })
+})
+
+suite('subscribeCallMedia', () => {
+  test('offers what another device in the call sends, and nothing else', async () => {
+    const { app, amira, ben, cleo, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    const offer = await ben.calls.subscribeMedia(sessionId, publicationId, phone)
+    assert.match(offer.sdp, /a=sendonly/)
+    await ben.calls.answerMedia(sessionId, publicationId, { ...phone, sdp: ANSWER })
+    assert.equal((await connections(app)).length, 2)
+
+    const own = amira.calls.subscribeMedia(sessionId, publicationId, laptop)
+    await refused(own, 'ERR_CALL_MEDIA_NOT_FOUND')
+    const stranger = cleo.calls.subscribeMedia(sessionId, publicationId, {})
+    await refused(stranger, 'ERR_CALL_SESSION_NOT_FOUND')
+    const elsewhere = ben.calls.subscribeMedia(sessionId, publicationId, { deviceId: 'tablet' })
+    await refused(elsewhere, 'ERR_CALL_NOT_A_PART')
+    const answer = { ...laptop, sdp: ANSWER }
+    await refused(
+      amira.calls.answerMedia(sessionId, publicationId, answer),
+      'ERR_CALL_MEDIA_NOT_FOUND',
+    )
+  })
+
+  test('of what the media server has lost makes its device send again', async () => {
+    const { app, amira, ben, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    const [sent] = await connections(app)
+    await server.deps.media.find('werift')?.drop(sent?.handle ?? '')
+    const device = await connect(app, 'amira')
+    const lost = ben.calls.subscribeMedia(sessionId, publicationId, phone)
+    await refused(lost, 'ERR_CALL_MEDIA_NOT_FOUND')
+    await device.waitFor('call.media', ({ body }) => body.publications.length === 0)
+    assert.deepEqual(await connections(app), [])
+    device.ws.close()
+  })
+})
+
+suite('answerCallMedia', () => {
+  test('needs an offer first', async () => {
+    const { amira, ben, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    const answer = ben.calls.answerMedia(sessionId, publicationId, { ...phone, sdp: ANSWER })
+    await refused(answer, 'ERR_CALL_MEDIA_NOT_FOUND')
+  })
+})
+
+suite('updateCallMedia', () => {
+  test('shows the others that the microphone is off', async () => {
+    const { app, amira, ben, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    const device = await connect(app, 'ben')
+    const off = { ...laptop, audio: false, video: false }
+    await amira.calls.updateMedia(sessionId, publicationId, off)
+    await device.waitFor('call.media', ({ body }) => body.publications[0].audio === false)
+    const forged = ben.calls.updateMedia(sessionId, publicationId, { ...off, ...phone })
+    await refused(forged, 'ERR_CALL_MEDIA_NOT_FOUND')
+    device.ws.close()
+  })
+})
+
+suite('removeCallMedia', () => {
+  test('ends it for everyone who receives it', async () => {
+    const { app, amira, ben, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    await ben.calls.subscribeMedia(sessionId, publicationId, phone)
+    const forged = ben.calls.removeMedia(sessionId, publicationId, phone)
+    await refused(forged, 'ERR_CALL_MEDIA_NOT_FOUND')
+    const before = await load()
+    await amira.calls.removeMedia(sessionId, publicationId, laptop)
+    assert.equal(await load(), (before ?? 0) - 1)
+    assert.deepEqual(await connections(app), [])
+  })
+})
+
+suite('getCallMedia', () => {
+  test('returns credentials for TURN that expire', async () => {
+    const { ben, sessionId, join } = await newCall()
+    await join()
+    const { iceServers, publications } = await ben.calls.getMedia(sessionId, phone)
+    assert.deepEqual(publications, [])
+    const [{ urls, username = '', credential } = { urls: [] }] = iceServers
+    assert.deepEqual(urls, ['turn:turn.example:3478'])
+    const seconds = Number(username.split(':')[0]) - Date.now() / 1000
+    assert.ok(seconds > 3_000 && seconds <= 3_600, username)
+    assert.equal(credential, createHmac('sha1', 'hush').update(username).digest('base64'))
+  })
+})
+
+suite('the connections of a device', () => {
+  test('end when it leaves, and when its call moves to another device', async () => {
+    const { app, amira, ben, sessionId, join } = await newCall()
+    await join()
+    const { publicationId } = await publish(amira, sessionId)
+    await ben.calls.subscribeMedia(sessionId, publicationId, phone)
+    await ben.calls.join(sessionId, { deviceId: 'tablet', transfer: true })
+    await until('the phone receives nothing', async () => (await connections(app)).length === 1)
+    const before = await load()
+    await ben.calls.leave(sessionId, { deviceId: 'tablet' })
+    await until('nothing is left', async () => (await connections(app)).length === 0)
+    assert.equal(await load(), (before ?? 0) - 1)
+  })
+})
+
+suite('an installation without media servers', () => {
+  const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '' } })
+
+  test('has calls, and says that they have no audio and video', async () => {
+    const app = await bare.newApp()
+    const [amira, ben] = await app.users('amira', 'ben')
+    const { sessionId } = await amira.calls.start({ receiver: 'ben', type: 'audio', ...laptop })
+    await ben.calls.join(sessionId, phone)
+    await refused(ben.calls.getMedia(sessionId, phone), 'ERR_CALL_MEDIA_UNAVAILABLE')
+    await refused(publish(amira, sessionId), 'ERR_CALL_MEDIA_UNAVAILABLE')
+  })
+})

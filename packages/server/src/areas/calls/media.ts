@@ -1,0 +1,110 @@
+/** The media server of a call, and the list of what devices send to it. */
+import type { ServerBody } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { publishEphemeral } from '../../core/ephemeral.ts'
+import type { Deps } from '../../deps.ts'
+import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
+import { MediaGone, MediaRefused, type MediaServer } from '../../platform/media/server.ts'
+import { lockCall } from './change.ts'
+import { type ConnectionRow, listSent, setMediaServer } from './media.queries.ts'
+import { type CallRow, findCall, listParticipants } from './queries.ts'
+import { sessionIdOf } from './record.ts'
+
+/** The media server's name of a call. No two apps have the same. */
+export const roomOf = ({ mid }: Pick<CallRow, 'mid'>) => mid
+
+export type Publications = ServerBody<'call.media'>['publications']
+
+/** What the devices in a call send at this moment. */
+export async function publicationsOf({ app }: Actor, id: number): Promise<Publications> {
+  const rows = await listSent.many(app.cell.db, { appNo: app.no, id })
+  return rows.map((row) => ({
+    id: row.id,
+    uid: row.uid,
+    ...(row.device_id !== null && { deviceId: row.device_id }),
+    source: row.what as 'camera' | 'screen',
+    audio: row.audio,
+    video: row.video,
+  }))
+}
+
+/** Shows everyone in the call what its devices send. Call it after the transaction of a change. */
+export async function announceMedia({ bus }: Deps, actor: Actor, id: number): Promise<void> {
+  const { app } = actor
+  const { db } = app.cell
+  // Read before the list: a list that is newer than its version is replaced by the next one, never the other way round.
+  const call = await findCall.maybeOne(db, { appNo: app.no, id })
+  if (!call) return
+  const publications = await publicationsOf(actor, id)
+  const places = await listParticipants.many(db, { appNo: app.no, ids: [id] })
+  const users = places.filter(({ state }) => state === 'ongoing').map(({ uid }) => uid)
+  const body = { sessionId: sessionIdOf(app, id), version: call.media_version, publications }
+  const frame = JSON.stringify({ type: 'call.media', body })
+  publishEphemeral(bus, app.no, { audience: { users: [...new Set(users)], by: '' }, frame })
+}
+
+export const unavailable = () => fail('ERR_CALL_MEDIA_UNAVAILABLE')
+
+/** The server that the call is on. If it has none, or its server is `lost`, the call moves to the one with the least load. */
+async function serverOf(
+  deps: Deps,
+  actor: Actor,
+  call: CallRow,
+  lost?: MediaServer,
+): Promise<MediaServer> {
+  const { media } = deps
+  const current = media.find(call.media_server)
+  if (current && current !== lost) return current
+  const chosen = await media.choose(lost?.address)
+  if (!chosen) throw unavailable()
+  const { no: appNo, cell } = actor.app
+  const address = await cell.db.tx(async (tx) => {
+    const locked = await lockCall(tx, actor, call)
+    if (locked?.call.status !== 'ongoing') throw fail('ERR_CALL_TERMINATED')
+    // Another device may have moved it meanwhile.
+    const { media_server: now } = locked.call
+    if (now !== call.media_server && media.find(now)) return now
+    await setMediaServer.run(tx, { appNo, id: call.id, server: chosen.address })
+    return chosen.address
+  })
+  const server = media.find(address)
+  if (!server) throw unavailable()
+  await announceMedia(deps, actor, call.id)
+  return server
+}
+
+/** Asks the call's media server. If it doesn't answer, the call moves to another one, which is asked then. */
+export async function askServer<T>(
+  deps: Deps,
+  actor: Actor,
+  call: CallRow,
+  ask: (server: MediaServer) => Promise<T>,
+): Promise<T> {
+  const server = await serverOf(deps, actor, call)
+  try {
+    return await refused(ask(server))
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof MediaGone) throw error
+    deps.log.warn({ err: error, server: server.address }, 'a media server does not answer')
+    const other = await serverOf(deps, actor, call, server)
+    if (other === server) throw unavailable()
+    return refused(ask(other))
+  }
+}
+
+async function refused<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof MediaRefused) throw badRequest({ sdp: [error.message] })
+    throw error
+  }
+}
+
+/** Ends connections whose rows are gone. A server that doesn't answer drops them with their room. */
+export async function drop({ media, log }: Deps, rows: readonly ConnectionRow[]): Promise<void> {
+  for (const { server, handle } of rows) {
+    const dropped = media.find(server)?.drop(handle)
+    await dropped?.catch((error) => log.warn({ err: error, server }, 'a connection was not ended'))
+  }
+}
