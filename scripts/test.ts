@@ -50,6 +50,7 @@ const LONGEST = [
   'server/test/webhook-faults',
   'server/test/gateway-soak',
   'console/test/data',
+  'sdk/test/calls',
   'server/test/upgrade',
   'server/test/isolation',
   'sdk/test/faults',

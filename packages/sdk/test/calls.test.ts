@@ -1,4 +1,4 @@
-/** Two browsers with fake cameras and microphones call each other, through the media server of `loquat dev`. */
+/** Two browsers with fake cameras and microphones call each other, through both media servers. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -6,11 +6,16 @@ import type { Browser, Page } from 'playwright-core'
 import { build } from 'vite'
 import { openChromium } from '../../server/test/chromium.ts'
 import { tokenOf } from '../../server/test/device.ts'
+import { CAN_RUN_JANUS, SECRET, startJanus } from '../../server/test/janus.ts'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import type { Calls, CallsState } from '../src/calls/index.ts'
 
-const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+const janus = CAN_RUN_JANUS ? await startJanus() : undefined
+const env = {
+  ...(janus && { LOQUAT_MEDIA_SERVERS: `${janus.address},werift`, LOQUAT_MEDIA_SECRET: SECRET }),
+}
+const server = useServer({ roles: ['api', 'gateway', 'worker'], env })
 const PATIENCE_MS = 120_000
 
 let browser: Browser
@@ -41,7 +46,10 @@ before(async () => {
   ])
 })
 
-after(() => browser.close())
+after(async () => {
+  await browser.close()
+  janus?.stop()
+})
 
 declare const page: { calls: Calls; frames(uid: string, screen?: boolean): number }
 
@@ -72,6 +80,15 @@ async function receives(tab: Page, uid: string): Promise<void> {
   const before = await tab.evaluate((id) => page.frames(id), uid)
   await tab.waitForFunction(([id, least]) => page.frames(id) > least, [uid, before + 5] as const)
   await tab.waitForFunction((id) => page.calls.state.current?.speaker === id, uid)
+}
+
+/** The media server of the app's call. */
+async function mediaServer(app: TestApp): Promise<string | undefined> {
+  const text = 'select media_server from calls where app_no = $1'
+  const { rows } = await app.cell.db.query<{ media_server: string }>({
+    ...{ name: '', text, values: [app.no] },
+  })
+  return rows[0]?.media_server
 }
 
 suite('calls in browsers', () => {
@@ -122,9 +139,12 @@ suite('calls in browsers', () => {
     await ben.evaluate((id) => page.calls.join(id), sessionId)
     await Promise.all([receives(amira, 'ben'), receives(ben, 'amira')])
 
-    // The media server dies. The next connection starts another one, and both devices come back to it.
-    server.deps.media.stop()
+    // The media server dies: the call moves to the other one, and both devices follow.
+    assert.equal(await mediaServer(app), janus?.address ?? 'werift')
+    janus?.kill()
+    if (!janus) server.deps.media.stop()
     await Promise.all([receives(amira, 'ben'), receives(ben, 'amira')])
+    assert.equal(await mediaServer(app), 'werift')
 
     await amira.evaluate(() => page.calls.end())
     await sees(ben, ({ current }) => current === undefined)

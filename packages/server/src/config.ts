@@ -214,6 +214,9 @@ function isNameServer(text: string): boolean {
   }
 }
 
+const isJanus = (text: string) =>
+  /^janus\+https?:\/\/[^/@?#\s]+\/[^?#\s]+$/.test(text) && URL.canParse(text)
+
 const isIceUrl = (text: string) => /^(stuns?|turns?):[^\s,]+$/.test(text)
 
 /** The configuration of the service, in the groups of docs/config.md. */
@@ -456,10 +459,18 @@ export const options = {
     ),
   },
   media: {
-    servers: list('LOQUAT_MEDIA_SERVERS', 'werift', (part) => part === 'werift', {
-      description:
-        'The media servers that forward audio and video of calls. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
-    }),
+    servers: list(
+      'LOQUAT_MEDIA_SERVERS',
+      'werift and janus+https://host/janus',
+      (part) => part === 'werift' || isJanus(part),
+      {
+        description:
+          'The media servers that forward audio and video of calls: addresses of [Janus](operating.md#media-servers). New calls go to the one with the least load. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
+      },
+    ),
+    secret: optional(
+      text('LOQUAT_MEDIA_SECRET', { description: 'The `api_secret` of these Janus servers.' }),
+    ),
     turnUrls: list('LOQUAT_TURN_URLS', 'stun: and turn: addresses', isIceUrl, {
       description:
         'STUN and TURN servers for devices in a call, such as `turn:turn.example.com:3478`. Empty: none.',

@@ -1,10 +1,13 @@
 import type { Logger } from '../log/log.ts'
+import { JanusServer } from './janus.ts'
 import type { MediaServer } from './server.ts'
 import { WeriftServer } from './werift.ts'
 
 export interface MediaOptions {
   /** Their addresses. */
   servers: readonly string[]
+  /** Of those that have one. */
+  secret: string
 }
 
 /** How long what a server said about its load is used. */
@@ -16,9 +19,11 @@ export class Media {
   readonly #loads = new Map<MediaServer, { load: number; until: number }>()
   readonly #log: Logger
 
-  constructor({ servers }: MediaOptions, log: Logger) {
+  constructor({ servers, secret }: MediaOptions, log: Logger) {
     this.#log = log
-    this.#servers = servers.map(() => new WeriftServer())
+    this.#servers = servers.map((address) =>
+      address === 'werift' ? new WeriftServer() : new JanusServer(address, secret),
+    )
   }
 
   /** Whether this installation carries audio and video at all. */
