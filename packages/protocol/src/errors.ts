@@ -273,6 +273,12 @@ export const errors = {
     message: 'The run "{runId}" is {state}.',
     when: 'Only failed and cancelled runs can be retried.',
   },
+  ERR_AGENT_RUN_NOT_WAITING: {
+    status: 409,
+    retry: false,
+    message: 'The run "{runId}" does not wait for this. It is {state}.',
+    when: 'Another device was faster, the run is over, or it waits for something else.',
+  },
   ERR_TOOL_NOT_FOUND: {
     status: 404,
     retry: false,

@@ -162,7 +162,7 @@ const agentEvents = [
   ...(['run_started', 'tool_call_start', 'tool_call_args', 'tool_call_end'] as const),
   ...(['tool_call_result', 'text_message_start', 'text_message_content'] as const),
   'text_message_end' as const,
-  ...(['run_finished', 'run_error'] as const),
+  ...(['run_waiting', 'run_resumed', 'run_finished', 'run_error'] as const),
 ] as const
 
 /** The frames that the gateway sends in addition to the events of docs/events.md. */
@@ -228,7 +228,7 @@ export const serverFrames = {
         delta: Type.Optional(
           Type.String({
             description:
-              '`text_message_content`: what comes next. `tool_call_args`: the arguments as JSON text.',
+              '`text_message_content`: what comes next. `tool_call_args` and `run_waiting`: the arguments as JSON text.',
           }),
         ),
         offset: Type.Optional(
@@ -245,9 +245,15 @@ export const serverFrames = {
         toolCallId: Type.Optional(
           Type.String({ description: 'Which call of a tool it is about.' }),
         ),
-        name: Type.Optional(Type.String({ description: '`tool_call_start`: name of the tool.' })),
-        displayName: Type.Optional(
-          Type.String({ description: '`tool_call_start`: what people see of it.' }),
+        name: Type.Optional(
+          Type.String({ description: '`tool_call_start`, `run_waiting`: name of the tool.' }),
+        ),
+        displayName: Type.Optional(Type.String({ description: 'What people see of it.' })),
+        waitsFor: Type.Optional(
+          Type.Enum(['approval', 'device'], {
+            description:
+              '`run_waiting`: whether the user has to approve the call, or a device has to make it.',
+          }),
         ),
         content: Type.Optional(
           Type.String({

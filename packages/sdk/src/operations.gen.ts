@@ -148,7 +148,7 @@ export type AgentRun = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -167,6 +167,7 @@ export type AgentRun = {
     | 'outcome_unknown'
     | 'repeated_call'
     | 'too_many_steps'
+    | 'unanswered'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -203,7 +204,7 @@ export type AgentRunDetails = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -222,6 +223,7 @@ export type AgentRunDetails = {
     | 'outcome_unknown'
     | 'repeated_call'
     | 'too_many_steps'
+    | 'unanswered'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -256,13 +258,15 @@ export type AgentStep = {
   /** From 1. A step that failed or was cut off is repeated. */
   attempt: number
   kind: 'model_call' | 'tool_call'
-  /** `cut`: its process ended before it did. */
-  state: 'running' | 'done' | 'failed' | 'cut'
+  /** `cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran. */
+  state: 'running' | 'done' | 'failed' | 'cut' | 'waiting' | 'approved' | 'skipped'
+  /** Whether the user has to approve the call, or a device of the user has to make it. */
+  waitsFor?: 'approval' | 'device'
   /** `tool_call`: name of the tool. */
   tool?: string
   /** `tool_call`: id that the model gave. */
   toolCallId?: string
-  /** `tool_call`: what the model passed. Only for the app. */
+  /** `tool_call`: what the model passed. Users see it while the call waits. */
   arguments?: string
   /** `tool_call`: what the model was told. Only for the app. */
   result?: string
@@ -356,6 +360,8 @@ export type ApiTool = {
   basicAuthUsername?: string
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
+  /** Whether the user who asks has to approve each call. */
+  requiresApproval?: boolean
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean
   /** Whether the model may pass other parameters. */
@@ -405,6 +411,8 @@ export type ApiToolChanges = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
+  /** Whether the user who asks has to approve each call. */
+  requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
   /** Whether the model may pass other parameters. */
@@ -2962,6 +2970,8 @@ export type NewApiTool = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
+  /** Whether the user who asks has to approve each call. */
+  requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
   /** Whether the model may pass other parameters. */
@@ -6140,6 +6150,25 @@ export type ListAgentRunsQuery = {
   uid?: string | undefined
   /** Only runs in this state. */
   state?: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled' | undefined
+}
+
+export type ApproveAgentRunBody = {
+  /** The call that waits, by `toolCallId` of the step. */
+  toolCallId: string
+}
+
+export type RefuseAgentRunBody = {
+  /** The call that waits, by `toolCallId` of the step. */
+  toolCallId: string
+}
+
+export type ContinueAgentRunBody = {
+  /** The call that waits, by `toolCallId` of the step. */
+  toolCallId: string
+  /** What the model is told. */
+  content: string
+  /** Whether the device could not do it. */
+  failed?: boolean | undefined
 }
 
 export type UpdateAgentBudgetsBody = AgentBudgetChanges
@@ -10708,6 +10737,38 @@ export class AgentRunsMethods {
   async retry(runId: string, options?: CallOptions): Promise<AgentRun> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/retry` },
+      options,
+    )
+  }
+
+  /** Approve the call of a tool that a run waits for. */
+  async approve(
+    runId: string,
+    body: ApproveAgentRunBody,
+    options?: CallOptions,
+  ): Promise<AgentRun> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/approve`, body },
+      options,
+    )
+  }
+
+  /** Refuse the call of a tool that a run waits for. */
+  async refuse(runId: string, body: RefuseAgentRunBody, options?: CallOptions): Promise<AgentRun> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/refuse`, body },
+      options,
+    )
+  }
+
+  /** Tell a run what came of a frontend action. */
+  async continue(
+    runId: string,
+    body: ContinueAgentRunBody,
+    options?: CallOptions,
+  ): Promise<AgentRun> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/continue`, body },
       options,
     )
   }

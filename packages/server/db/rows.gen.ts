@@ -164,6 +164,8 @@ export interface CellRows {
     reason: string | null
     error: string | null
     answer_id: number | null
+    waiting_since: Date | null
+    waited_ms: number
     created_at: Date
     started_at: Date | null
     ended_at: Date | null
@@ -190,6 +192,8 @@ export interface CellRows {
     call_id: string | null
     arguments: string | null
     result: string | null
+    waits_for: string | null
+    approved_at: Date | null
     input_tokens: number | null
     output_tokens: number | null
     reserved_tokens: number | null

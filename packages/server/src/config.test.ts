@@ -39,7 +39,7 @@ suite('configuration', () => {
         prefix: 'loquat',
       },
       jobs: { slots: 16, slotsPerApp: 8 },
-      agents: { idleSeconds: 60, runSeconds: 300, toolSeconds: 30 },
+      agents: { idleSeconds: 60, runSeconds: 300, toolSeconds: 30, waitSeconds: 600 },
       service: {
         secret: REQUIRED.LOQUAT_SECRET,
         acceptedSecrets: [],

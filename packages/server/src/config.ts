@@ -304,6 +304,10 @@ export const options = {
       default: '30',
       description: 'How long a call of a tool may take.',
     }),
+    waitSeconds: integer('LOQUAT_AGENT_WAIT_SECONDS', 1, 86_400, {
+      default: '600',
+      description: 'How long a run of an agent waits for the approval of a user, or for a device.',
+    }),
   },
   service: {
     secret: secret('LOQUAT_SECRET', {

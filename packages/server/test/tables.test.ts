@@ -82,7 +82,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('agents', 'kind name definition'),
     ...of('agent_blocks', 'kind slug definition'),
     ...of('agent_runs', 'state reason'),
-    ...of('agent_steps', 'kind state provider_id model'),
+    ...of('agent_steps', 'kind state provider_id model waits_for'),
     ...of('flag_reasons', 'reason_id name description'),
     ...of('users', 'avatar_file role'),
     ...of('totals', 'what'),

@@ -8,13 +8,33 @@ export interface RunningAnswer {
   threadId: string
   /** Id of the message with the question. */
   messageId: string
-  state: 'running' | 'failed'
+  state: 'running' | 'waiting' | 'failed'
   /** What the agent has written so far. */
   text: string
   /** Starts again with each attempt. */
   attempt: number
+  /** Tools that the agent has called, oldest first. */
+  tools: CalledTool[]
+  /** What it waits for: approve, refuse or continue the run. */
+  waiting?: WaitingCall
   /** Why it failed. */
   reason?: string
+}
+
+export interface CalledTool {
+  toolCallId: string
+  name: string
+  displayName: string
+  done: boolean
+}
+
+/** A call of a tool that the user has to approve, or that a device has to make. */
+export interface WaitingCall {
+  toolCallId: string
+  name: string
+  /** JSON text. */
+  arguments: string
+  waitsFor: 'approval' | 'device'
 }
 
 export interface AgentEvent {
@@ -24,7 +44,16 @@ export interface AgentEvent {
   threadId: string
   messageId: string
   attempt?: number
-  data: { delta?: string; offset?: number; reason?: string; messageId?: string }
+  data: {
+    delta?: string
+    offset?: number
+    reason?: string
+    messageId?: string
+    toolCallId?: string
+    name?: string
+    displayName?: string
+    waitsFor?: 'approval' | 'device'
+  }
 }
 
 /** How long to wait before a run is read again, in milliseconds. */
@@ -52,13 +81,18 @@ export class Answers {
     const { runId, conversationId, threadId, messageId } = ids
     const known = this.#answers[runId]
     const place = { runId, conversationId, threadId, messageId }
-    const empty: RunningAnswer = { ...place, attempt, text: '', state: 'running' }
+    const fresh = { ...place, attempt, text: '', state: 'running' as const }
+    const empty: RunningAnswer = { ...fresh, tools: known?.tools ?? [] }
     if (type === 'run_finished') {
       // The message says the rest. A held one comes later, or never.
       if (data.messageId === undefined) this.end(runId)
     } else if (type === 'run_error') {
       this.#set({ ...empty, ...known, state: 'failed', reason: data.reason ?? '' })
-    } else if (type === 'run_started' || type === 'text_message_start') this.#set(empty)
+    } else if (type === 'run_started') this.#set({ ...fresh, tools: [] })
+    else if (type === 'text_message_start') this.#set(empty)
+    else if (type.startsWith('tool_call_')) this.#set(withTool(known ?? empty, type, data))
+    else if (type === 'run_waiting') this.#set(waitingFor(known ?? empty, data))
+    else if (type === 'run_resumed') this.#resume(runId)
     else if (type === 'text_message_content') {
       const continues = known?.attempt === attempt && known.state === 'running'
       this.#add(continues ? known : empty, data)
@@ -88,7 +122,7 @@ export class Answers {
   /** Events may have been lost. */
   reload(): void {
     for (const { runId, state } of Object.values(this.#answers)) {
-      if (state === 'running') void this.#fetch(runId)
+      if (state !== 'failed') void this.#fetch(runId)
     }
   }
 
@@ -103,6 +137,13 @@ export class Answers {
     const gap = offset > text.length
     this.#set(gap ? answer : { ...answer, text: text.slice(0, offset) + delta })
     if (gap) void this.#fetch(runId)
+  }
+
+  #resume(runId: string): void {
+    const known = this.#answers[runId]
+    if (known?.state !== 'waiting') return
+    const { waiting: _, ...answer } = known
+    this.#set({ ...answer, state: 'running' })
   }
 
   #set(answer: RunningAnswer): void {
@@ -123,9 +164,37 @@ export class Answers {
       this.#set({ ...known, state: 'failed', reason: run.reason ?? '' })
       return
     }
+    if (run.state === 'waiting') {
+      const step = run.steps.findLast(({ state }) => state === 'waiting')
+      if (!step) return
+      const { tool: name = '', toolCallId = '', arguments: delta = '' } = step
+      const { waitsFor = 'approval' } = step
+      this.#set(waitingFor(known, { toolCallId, name, delta, waitsFor }))
+      return
+    }
+    this.#resume(runId)
     const { text = '', attempt = 0 } = run
     const newer =
       attempt > known.attempt || (attempt === known.attempt && text.length > known.text.length)
     if (newer) this.#set({ ...known, attempt, text })
   }
+}
+
+/** The answer with what an event says about a call of a tool. */
+function withTool(answer: RunningAnswer, type: string, data: AgentEvent['data']): RunningAnswer {
+  const { toolCallId = '', name = '', displayName = name } = data
+  const others = answer.tools.filter((tool) => tool.toolCallId !== toolCallId)
+  if (type === 'tool_call_start') {
+    return { ...answer, tools: [...others, { toolCallId, name, displayName, done: false }] }
+  }
+  if (type !== 'tool_call_result') return answer
+  const tools = answer.tools.map((tool) =>
+    tool.toolCallId === toolCallId ? { ...tool, done: true } : tool,
+  )
+  return { ...answer, tools }
+}
+
+function waitingFor(answer: RunningAnswer, data: AgentEvent['data']): RunningAnswer {
+  const { toolCallId = '', name = '', delta = '', waitsFor = 'approval' } = data
+  return { ...answer, state: 'waiting', waiting: { toolCallId, name, arguments: delta, waitsFor } }
 }

@@ -459,6 +459,9 @@ create table agent_runs (
   error text,
   -- The message with the answer.
   answer_id bigint,
+  -- Since when it has been waiting, and for how long it waited before. This isn't part of the time that it may take.
+  waiting_since timestamptz,
+  waited_ms float8 not null default 0,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   ended_at timestamptz,
@@ -479,7 +482,7 @@ create table agent_steps (
   attempt int not null,
   -- model_call or tool_call.
   kind text collate "C" not null,
-  -- running, done, failed or cut.
+  -- running, done, failed or cut; waiting or approved before it runs, skipped if it never did.
   state text collate "C" not null default 'running',
   provider_id text collate "C",
   model text,
@@ -493,6 +496,9 @@ create table agent_steps (
   call_id text,
   arguments text,
   result text,
+  -- approval or device: what a person has to do. When they approved it.
+  waits_for text collate "C",
+  approved_at timestamptz,
   input_tokens int,
   output_tokens int,
   -- What a call of a model may cost at most, and what it cost. Money is null without prices.

@@ -1,4 +1,4 @@
-import { modelServer } from '../model-server.ts'
+import { type ModelReply, modelServer, questionIn } from '../model-server.ts'
 import { until } from '../until.ts'
 import type { Story } from './story.ts'
 
@@ -99,8 +99,14 @@ async function manageAgents(story: Story): Promise<void> {
 
 /** A person asks. The model refuses the first question, and never ends the second answer. */
 async function askAgent(story: Story): Promise<void> {
-  const replies = [400, ['You are on call on Monday.'], endless()]
-  const { models, start, end } = modelServer(() => replies.shift() ?? 500)
+  const replies: Record<string, ModelReply[]> = {
+    'When am I on call?': [400, ['You are on call on Monday.']],
+    'And the others?': [endless()],
+    'Book shift 12': [[{ tool: 'book_shift', args: { shift: '12' } }], ['You have the shift.']],
+    'Book shift 13': [[{ tool: 'book_shift', args: { shift: '13' } }], ['As you like.']],
+    'Open shift 12': [[{ tool: 'openShift', args: { shift: '12' } }], ['There it is.']],
+  }
+  const { models, start, end } = modelServer((call) => replies[questionIn(call)]?.shift() ?? 500)
   await start()
   const { url, key } = models
   await story.run('createModelProvider', {
@@ -139,9 +145,42 @@ async function askAgent(story: Story): Promise<void> {
   })
   const running = await ask('And the others?', 'running')
   await story.show('cancelAgentRun', { as, ids: { runId: running } })
+  await approveCalls(story, url, uid, ask)
   await story.run('deleteAgent', { ids: { uid } })
   await story.run('deleteModelProvider', { ids: { providerId: 'house-models' } })
   end()
+}
+
+/** The agent asks before it books, and lets the device open what it found. */
+async function approveCalls(
+  story: Story,
+  endpoint: string,
+  uid: string,
+  ask: (text: string, state: string) => Promise<string>,
+): Promise<void> {
+  const tool = { slug: 'book_shift', description: 'Books a shift.', requiresApproval: true }
+  const parameters = [{ key: 'shift', type: 'string', required: true }]
+  await story.run('createApiTool', {
+    body: { ...tool, endpoint, method: 'POST', enableBasicAuth: false, parameters },
+  })
+  const parts = { apiTools: ['book_shift'], frontendActions: ['openShift'] }
+  await story.run('updateAgent', { ids: { uid }, body: parts })
+  const as = 'marta'
+  for (const [operationId, text, more] of [
+    ['approveAgentRun', 'Book shift 12', {}],
+    ['refuseAgentRun', 'Book shift 13', {}],
+    ['continueAgentRun', 'Open shift 12', { content: 'The device shows the shift.' }],
+  ] as const) {
+    const runId = await ask(text, 'waiting')
+    const { steps } = await story.run('getAgentRun', { as, ids: { runId } })
+    const { toolCallId } = steps.at(-1)
+    await story.show(operationId, { as, ids: { runId }, body: { toolCallId, ...more } })
+    await until('the answer', async () => {
+      const { state } = await story.run('getAgentRun', { ids: { runId } })
+      return state === 'finished'
+    })
+  }
+  await story.run('deleteApiTool', { ids: { id: 'book_shift' } })
 }
 
 interface Run {

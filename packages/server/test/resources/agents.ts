@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { TestApp } from '../kit.ts'
 import { HOOK_URL, newId, type Resources, type Samples, user } from './shared.ts'
 
 const EXTERNAL_AGENT = {
@@ -103,10 +104,28 @@ export const resources: Resources = {
   },
 }
 
+/** Lets a run wait. */
+async function waitingCall(app: TestApp, runId: string | undefined, waitsFor: string) {
+  const text = `with waiting as (
+      update agent_runs set state = 'waiting', job_id = enqueue_job($1, 'agents.run', '{}', '1 hour')
+      where app_no = $1 and run_id = $2 returning run_id
+    )
+    insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, waits_for)
+    select $1, run_id, 2, 1, 'tool_call', 'waiting', 'book', 'call_1', '{}', $3 from waiting`
+  await app.cell.db.query({ name: '', text, values: [app.no, runId, waitsFor] })
+  return { body: { toolCallId: 'call_1' } }
+}
+
 export const samples: Samples = {
   createModelProvider: () => ({
     body: { id: newId(), name: 'Models', url: HOOK_URL, key: 'sk-123' },
   }),
+  approveAgentRun: (app, { runId }) => waitingCall(app, runId, 'approval'),
+  refuseAgentRun: (app, { runId }) => waitingCall(app, runId, 'approval'),
+  async continueAgentRun(app, { runId }) {
+    const { body } = await waitingCall(app, runId, 'device')
+    return { body: { ...body, content: 'Opened.', failed: false } }
+  },
   // Only a run that failed can be retried.
   async retryAgentRun(app, { runId }) {
     const text = `update agent_runs set state = 'failed', ended_at = now() where app_no = $1 and run_id = $2`

@@ -145,7 +145,8 @@ begin
         case
           when e.outcome = 'done' then 'done'
           when j.cancelling or e.outcome = 'cancelled' then 'cancelled'
-          when e.outcome = 'released' and e.delay is null then 'ready'
+          -- Somebody woke it before it waited.
+          when e.outcome = 'released' and (e.delay is null or j.again) then 'ready'
           when e.outcome = 'released' then 'waiting'
           when e.delay is null or j.deadline <= v_now + e.delay * interval '1 ms' then 'dead'
           else 'waiting'
@@ -164,7 +165,8 @@ begin
     update jobs j set
       state = case when next.fresh then 'ready' else next.state end,
       worker_id = null,
-      again = j.again and not next.over,
+      -- A try that failed starts at its checkpoint, so what was asked for meanwhile may be behind it.
+      again = j.again and next.outcome = 'failed' and not next.over,
       cancelling = j.cancelling and not next.fresh,
       error = coalesce(next.error, j.error),
       run_at = case when next.state = 'waiting' then v_now + next.delay * interval '1 ms' else j.run_at end,
@@ -377,6 +379,16 @@ begin
   end if;
   return j.state;
 end $$;
+
+/* Starts a job that waits. One that is running starts again if it is about to wait. */
+create or replace function wake_job(p_app_no int, p_id bigint) returns void
+language sql as $$
+  update jobs set
+    again = state = 'running',
+    run_at = case when state = 'waiting' then job_clock() else run_at end,
+    state = case when state = 'waiting' then 'ready' else state end
+  where app_no = p_app_no and id = p_id and state in ('waiting', 'running')
+$$;
 
 /*
  * Starts a dead or cancelled job again from its checkpoint, and returns its state. `duplicate`: another

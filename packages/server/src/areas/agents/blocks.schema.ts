@@ -70,6 +70,9 @@ const apiTool = {
       'Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent.',
     ),
   ),
+  requiresApproval: Type.Optional(
+    Type.Boolean({ description: 'Whether the user who asks has to approve each call.' }),
+  ),
   idempotent: Type.Optional(
     Type.Boolean({
       description:
@@ -97,6 +100,7 @@ export const NewApiTool = Type.Object(
     ...apiToolSecrets,
     allowAdditionalProperties: byDefaultFalse(apiTool.allowAdditionalProperties),
     idempotent: byDefaultFalse(apiTool.idempotent),
+    requiresApproval: byDefaultFalse(apiTool.requiresApproval),
   },
   { 'x-component': 'NewApiTool' },
 )

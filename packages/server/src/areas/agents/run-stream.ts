@@ -18,6 +18,9 @@ type Shown = Pick<
 type AgentEventType = ServerBody<'agent.event'>['type']
 type Data = ServerBody<'agent.event'>['data']
 
+type CalledTool = { name: string; displayName: string }
+type WaitingTool = Pick<Data, 'name' | 'displayName' | 'waitsFor'>
+
 /** Sends one event of a run. */
 export function sendAgentEvent(
   { bus }: Pick<Deps, 'bus'>,
@@ -90,10 +93,16 @@ export class RunStream {
     this.#writes = false
   }
 
-  toolCalled({ id: toolCallId, name, arguments: delta }: ToolCall, displayName: string): void {
+  toolCalled({ id: toolCallId, arguments: delta }: ToolCall, tool: CalledTool): void {
+    const { name, displayName } = tool
     this.#send('tool_call_start', { toolCallId, name, displayName })
     if (!this.hidesCalls) this.#send('tool_call_args', { toolCallId, delta })
     this.#send('tool_call_end', { toolCallId })
+  }
+
+  /** Who decides has to see what about, so this isn't hidden. */
+  waiting({ id: toolCallId, arguments: delta }: ToolCall, tool: WaitingTool): void {
+    this.#send('run_waiting', { toolCallId, delta, ...tool })
   }
 
   toolAnswered(toolCallId: string, text: string): void {

@@ -2,12 +2,14 @@ import { Type } from 'typebox'
 import { ChatFailed } from '../../core/models/prompt.ts'
 import { defineJob } from '../../deps.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
+import { Postponed } from '../../platform/jobs/definition.ts'
 import { readAsked } from './asked.ts'
 import { askModel } from './model-calls.ts'
 import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
 import { RunStream } from './run-stream.ts'
 import {
   beginRun,
+  closeSteps,
   cutSteps,
   endLostRuns,
   endRun,
@@ -54,7 +56,7 @@ async function answer(job: AgentJob): Promise<void> {
   // It was cancelled or deleted meanwhile, or a worker ended it just before it died.
   if (!begun) return
   const stream = new RunStream(context.deps, appNo, begun)
-  stream.started()
+  if (!begun.resumed) stream.started()
   const deadline = AbortSignal.timeout(
     Math.max(Math.round(runSeconds * 1_000 - begun.elapsed_ms), 0),
   )
@@ -63,11 +65,12 @@ async function answer(job: AgentJob): Promise<void> {
   } catch (error) {
     stream.stop()
     signal.throwIfAborted()
+    if (error instanceof Postponed) throw error
     const ended = deadline.aborted ? new Ended('failed', 'timed_out') : endOf(error)
     if (!ended) throw error
     const { state, reason, detail } = ended
     await inStep(job, async (tx) => {
-      await cutSteps.run(tx, { appNo, runId })
+      await closeSteps.run(tx, { appNo, runId })
       await endRun.run(tx, { appNo, runId, state, reason, error: detail })
     })
     stream.failed(reason)

@@ -2,12 +2,15 @@ import type { Actor } from '../../core/actor.ts'
 import { printedId } from '../../core/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { cancelJob } from '../jobs/queries.ts'
+import { cancelJob, wakeJob } from '../jobs/queries.ts'
 import { sendAgentEvent } from './run-stream.ts'
 import {
-  cutSteps,
+  answerCall,
+  approveCall,
+  closeSteps,
   endRun,
   enqueueRun,
   findRun,
@@ -18,7 +21,13 @@ import {
   requeueRun,
   type StepRow,
 } from './runs.queries.ts'
-import type { AgentRun, AgentRunDetails, AgentRunQuery, EndReason } from './runs.schema.ts'
+import type {
+  AgentRun,
+  AgentRunDetails,
+  AgentRunQuery,
+  DeviceResult,
+  EndReason,
+} from './runs.schema.ts'
 
 const isApp = ({ uid }: Actor) => uid === undefined
 
@@ -44,8 +53,10 @@ const toStep = (actor: Actor, row: StepRow): Step => ({
   state: row.state as Step['state'],
   ...(row.tool !== null && { tool: row.tool }),
   ...(row.call_id !== null && { toolCallId: row.call_id }),
+  ...(row.waits_for !== null && { waitsFor: row.waits_for as 'approval' | 'device' }),
+  ...(row.arguments !== null &&
+    (isApp(actor) || row.state === 'waiting') && { arguments: row.arguments }),
   ...(isApp(actor) && {
-    ...(row.arguments !== null && { arguments: row.arguments }),
     ...(row.result !== null && { result: row.result }),
     ...(row.provider_id !== null && { providerId: row.provider_id }),
     ...(row.model !== null && { model: row.model }),
@@ -105,7 +116,7 @@ export function cancelAgentRun(deps: Deps, actor: Actor, runId: string): Promise
     const row = await getRow(tx, actor, lockRun, runId)
     if (row.ended_at) throw fail('ERR_AGENT_RUN_OVER', { runId, state: row.state })
     const reason: EndReason = isApp(actor) ? 'cancelled_by_app' : 'cancelled_by_user'
-    await cutSteps.run(tx, { appNo, runId })
+    await closeSteps.run(tx, { appNo, runId })
     await endRun.run(tx, { appNo, runId, state: 'cancelled', reason, error: null })
     if (row.job_id !== null) await cancelJob.run(tx, { appNo, id: row.job_id })
     tx.enqueued = true
@@ -128,3 +139,64 @@ export function retryAgentRun(deps: Deps, actor: Actor, runId: string): Promise<
     return toRun(actor, row)
   })
 }
+
+/** Lets a run go on that waits. The first device wins. */
+function answerWaiting(
+  deps: Deps,
+  actor: Actor,
+  { runId, toolCallId }: { runId: string; toolCallId: string },
+  change: (tx: Tx, call: { appNo: number; runId: string; callId: string }) => Promise<unknown>,
+): Promise<AgentRun> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const row = await getRow(tx, actor, lockRun, runId)
+    const { state, job_id: jobId } = row
+    const waits = state === 'waiting' && jobId !== null
+    if (!waits || !(await change(tx, { appNo, runId, callId: toolCallId }))) {
+      throw fail('ERR_AGENT_RUN_NOT_WAITING', { runId, state })
+    }
+    await wakeJob.run(tx, { appNo, id: jobId })
+    tx.enqueued = true
+    tx.afterCommit(() =>
+      sendAgentEvent(deps, appNo, row, { type: 'run_resumed', data: { toolCallId } }),
+    )
+    return toRun(actor, row)
+  })
+}
+
+export const approveAgentRun = async (
+  deps: Deps,
+  actor: Actor,
+  runId: string,
+  toolCallId: string,
+): Promise<AgentRun> =>
+  answerWaiting(deps, actor, { runId, toolCallId }, (tx, call) =>
+    approveCall.maybeOne(tx, { ...call, waitsFor: 'approval' }),
+  )
+
+/** The model is told, and may go on without the call. */
+export const refuseAgentRun = async (
+  deps: Deps,
+  actor: Actor,
+  runId: string,
+  toolCallId: string,
+): Promise<AgentRun> =>
+  answerWaiting(deps, actor, { runId, toolCallId }, (tx, call) =>
+    answerCall.maybeOne(tx, {
+      ...{ ...call, waitsFor: 'approval', state: 'failed' },
+      result: 'The user refused this call.',
+    }),
+  )
+
+/** A device has done what the model wanted. */
+export const continueAgentRun = async (
+  deps: Deps,
+  actor: Actor,
+  runId: string,
+  { toolCallId, content, failed = false }: DeviceResult,
+): Promise<AgentRun> =>
+  answerWaiting(deps, actor, { runId, toolCallId }, (tx, call) =>
+    answerCall.maybeOne(tx, {
+      ...{ ...call, waitsFor: 'device', state: failed ? 'failed' : 'done', result: content },
+    }),
+  )

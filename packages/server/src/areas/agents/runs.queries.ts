@@ -2,14 +2,14 @@ import type { CellRows } from '../../../db/rows.gen.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 
-export type RunRow = Omit<CellRows['agent_runs'], 'app_no'> & {
+export type RunRow = Omit<CellRows['agent_runs'], 'app_no' | 'waiting_since' | 'waited_ms'> & {
   kind: 'user'
   one: string
   other: string
 }
 export type StepRow = Omit<
   CellRows['agent_steps'],
-  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money' | 'calls'
+  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money' | 'calls' | 'approved_at'
 >
 
 type OneRun = { appNo: number; runId: string }
@@ -69,17 +69,33 @@ export function listRunRows(
 
 export const listSteps = query<OneRun, StepRow>(
   'agents.listSteps',
-  `select no, attempt, kind, state, provider_id, model, text, tool, call_id, arguments, result, input_tokens,
-     output_tokens, charged_tokens, charged_money, error, started_at, ended_at
+  `select no, attempt, kind, state, provider_id, model, text, tool, call_id, arguments, result, waits_for,
+     input_tokens, output_tokens, charged_tokens, charged_money, error, started_at, ended_at
    from agent_steps where app_no = :appNo and run_id = :runId::uuid order by no, attempt`,
 )
 
-/** Starts a run, or goes on with it after a crash. No row if it is over. Its time counts from its first start. */
-export const beginRun = query<OneRun, RunRow & { elapsed_ms: number }>(
+/**
+ * Starts a run, or goes on with it after a crash or when it waited. No row if it is over. Its time counts from its first
+ * start, but for the time that it waited.
+ */
+export const beginRun = query<OneRun, RunRow & { elapsed_ms: number; resumed: boolean }>(
   'agents.beginRun',
-  `update agent_runs r set state = 'running', started_at = coalesce(started_at, clock_timestamp())
-   where app_no = :appNo and run_id = :runId::uuid and state in ('queued', 'running')
-   returning ${COLUMNS}, extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as elapsed_ms`,
+  `with before as (
+     select run_id, state from agent_runs
+     where app_no = :appNo and run_id = :runId::uuid and ended_at is null for no key update
+   )
+   update agent_runs r set state = 'running', started_at = coalesce(started_at, clock_timestamp()), waiting_since = null,
+     waited_ms = waited_ms + coalesce(extract(epoch from clock_timestamp() - waiting_since)::float8 * 1000, 0)
+   from before where r.app_no = :appNo and r.run_id = before.run_id
+   returning ${COLUMNS}, before.state = 'waiting' as resumed,
+     extract(epoch from clock_timestamp() - r.started_at)::float8 * 1000 - r.waited_ms as elapsed_ms`,
+)
+
+/** The run holds no worker from now on. */
+export const letRunWait = query<OneRun>(
+  'agents.letRunWait',
+  `update agent_runs set state = 'waiting', waiting_since = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and ended_at is null`,
 )
 
 /** No row if it is over already. */
@@ -109,7 +125,8 @@ export const storeAnswer = query<OneRun & { answerId: number }>(
 /** Sets a failed or cancelled run back, and queues it. */
 export const requeueRun = query<OneRun, RunRow>(
   'agents.requeueRun',
-  `update agent_runs r set state = 'queued', reason = null, error = null, started_at = null, ended_at = null
+  `update agent_runs r set state = 'queued', reason = null, error = null, started_at = null, ended_at = null,
+     waiting_since = null, waited_ms = 0
    where app_no = :appNo and run_id = :runId::uuid
    returning ${COLUMNS}`,
 )
@@ -185,11 +202,25 @@ export const cutSteps = query<OneRun>(
    where app_no = :appNo and run_id = :runId::uuid and state = 'running'`,
 )
 
+/** Ends the steps of a run that is over. Those that nobody approved were never made. */
+export const closeSteps = query<OneRun>(
+  'agents.closeSteps',
+  `with skipped as (
+     update agent_steps set state = 'skipped', ended_at = clock_timestamp()
+     where app_no = :appNo and run_id = :runId::uuid and state in ('waiting', 'approved')
+   )
+   update agent_steps set ${CUT}
+   where app_no = :appNo and run_id = :runId::uuid and state = 'running'`,
+)
+
 export type TrailRow = Pick<
   CellRows['agent_steps'],
   'no' | 'attempt' | 'kind' | 'state' | 'tool' | 'arguments' | 'result'
 > & {
   calls: unknown
+  approved: boolean
+  /** How long ago it was started. */
+  age_ms: number
   /** Whether it was started after the run was last started. */
   recent: boolean
 }
@@ -197,8 +228,8 @@ export type TrailRow = Pick<
 /** What a run needs to know of its steps to go on. */
 export const listTrail = query<OneRun, TrailRow>(
   'agents.listTrail',
-  `select s.no, s.attempt, s.kind, s.state, s.calls, s.tool, s.arguments, s.result,
-     s.started_at >= r.started_at as recent
+  `select s.no, s.attempt, s.kind, s.state, s.calls, s.tool, s.arguments, s.result, s.approved_at is not null as approved,
+     extract(epoch from clock_timestamp() - s.started_at)::float8 * 1000 as age_ms, s.started_at >= r.started_at as recent
    from agent_runs r
    join agent_steps s on s.app_no = r.app_no and s.run_id = r.run_id
    where r.app_no = :appNo and r.run_id = :runId::uuid
@@ -206,10 +237,38 @@ export const listTrail = query<OneRun, TrailRow>(
 )
 
 /** Before the call, so that after a crash nobody thinks that it wasn't made. */
-export const addToolCall = query<OneStep & { tool: string; callId: string; arguments: string }>(
+export const addToolCall = query<
+  OneStep & { tool: string; callId: string; arguments: string; waitsFor: string | null }
+>(
   'agents.addToolCall',
-  `insert into agent_steps (app_no, run_id, no, attempt, kind, tool, call_id, arguments)
-   values (:appNo, :runId::uuid, :no, :attempt, 'tool_call', :tool, :callId, :arguments)`,
+  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, waits_for)
+   values (:appNo, :runId::uuid, :no, :attempt, 'tool_call',
+     case when :waitsFor::text is null then 'running' else 'waiting' end, :tool, :callId, :arguments, :waitsFor)`,
+)
+
+/** A call that was approved is made. */
+export const startApproved = query<OneStep>(
+  'agents.startApproved',
+  `update agent_steps set state = 'running'
+   where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
+)
+
+type WaitingCall = OneRun & { callId: string; waitsFor: string }
+
+/** No row if no call with this id waits for this, or somebody was faster. */
+export const approveCall = query<WaitingCall, { no: number }>(
+  'agents.approveCall',
+  `update agent_steps set state = 'approved', approved_at = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and call_id = :callId and waits_for = :waitsFor and state = 'waiting'
+   returning no`,
+)
+
+/** The same for a call that a person or a device answers. */
+export const answerCall = query<WaitingCall & { state: string; result: string }, { no: number }>(
+  'agents.answerCall',
+  `update agent_steps set state = :state, result = :result, ended_at = clock_timestamp()
+   where app_no = :appNo and run_id = :runId::uuid and call_id = :callId and waits_for = :waitsFor and state = 'waiting'
+   returning no`,
 )
 
 export const storeResult = query<OneStep & { state: string; result: string }>(
@@ -272,7 +331,7 @@ export const endLostRuns = query<{ limit: number }, { run_id: string }>(
      returning app_no, run_id
    ), cut as (
      update agent_steps s set ${CUT} from lost
-     where s.app_no = lost.app_no and s.run_id = lost.run_id and s.state = 'running'
+     where s.app_no = lost.app_no and s.run_id = lost.run_id and s.state in ('running', 'waiting', 'approved')
    )
    select run_id from lost`,
 )

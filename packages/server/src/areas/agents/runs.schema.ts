@@ -16,7 +16,7 @@ export const END_REASONS = [
   // Failed.
   ...(['agent_inactive', 'not_configured', 'timed_out', 'interrupted', 'empty_answer'] as const),
   ...(['disapproved', 'not_deliverable', 'filtered'] as const),
-  ...(['outcome_unknown', 'repeated_call', 'too_many_steps'] as const),
+  ...(['outcome_unknown', 'repeated_call', 'too_many_steps', 'unanswered'] as const),
   ...(['budget_run', 'budget_user', 'budget_app', 'budget_unpriced'] as const),
   ...(['provider_limited', 'provider_unavailable', 'provider_refused'] as const),
   ...(['provider_invalid', 'provider_silent', 'provider_forbidden'] as const),
@@ -28,6 +28,10 @@ const State = Type.Enum([...RUN_STATES], {
     '`queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person.',
 })
 
+const STEP_STATES = [
+  ...(['running', 'done', 'failed', 'cut', 'waiting', 'approved', 'skipped'] as const),
+] as const
+
 const Step = Type.Object(
   {
     no: Type.Integer({ description: 'Place in the run, from 1.' }),
@@ -35,13 +39,22 @@ const Step = Type.Object(
       description: 'From 1. A step that failed or was cut off is repeated.',
     }),
     kind: Type.Enum(['model_call', 'tool_call']),
-    state: Type.Enum(['running', 'done', 'failed', 'cut'], {
-      description: '`cut`: its process ended before it did.',
+    state: Type.Enum([...STEP_STATES], {
+      description:
+        '`cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran.',
     }),
+    waitsFor: Type.Optional(
+      Type.Enum(['approval', 'device'], {
+        description:
+          'Whether the user has to approve the call, or a device of the user has to make it.',
+      }),
+    ),
     tool: Type.Optional(Type.String({ description: '`tool_call`: name of the tool.' })),
     toolCallId: Type.Optional(Type.String({ description: '`tool_call`: id that the model gave.' })),
     arguments: Type.Optional(
-      Type.String({ description: '`tool_call`: what the model passed. Only for the app.' }),
+      Type.String({
+        description: '`tool_call`: what the model passed. Users see it while the call waits.',
+      }),
     ),
     result: Type.Optional(
       Type.String({ description: '`tool_call`: what the model was told. Only for the app.' }),
@@ -74,7 +87,7 @@ const run = {
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
       description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time.',
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),
@@ -116,6 +129,21 @@ export const AgentRunParams = Type.Object({
     description: 'Id of the run.',
   }),
 })
+
+const toolCallId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'The call that waits, by `toolCallId` of the step.',
+})
+export const WaitingCall = Type.Object({ toolCallId })
+export const DeviceResult = Type.Object({
+  toolCallId,
+  content: Type.String({ maxLength: 20_000, description: 'What the model is told.' }),
+  failed: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether the device could not do it.' }),
+  ),
+})
+export type DeviceResult = Static<typeof DeviceResult>
 
 export const AgentRunQuery = Type.Object({
   limit: Type.Integer({

@@ -1,9 +1,17 @@
 /** Calls of tools in a run. Each is a step that is stored before the call and after it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall } from '../../core/models/prompt.ts'
+import { Postponed } from '../../platform/jobs/definition.ts'
 import { type Arguments, BadArguments, OutcomeUnknown, type ToolResult } from './api-tools.ts'
 import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
-import { addToolCall, failToolCall, storeResult, type TrailRow } from './runs.queries.ts'
+import {
+  addToolCall,
+  failToolCall,
+  letRunWait,
+  startApproved,
+  storeResult,
+  type TrailRow,
+} from './runs.queries.ts'
 import type { Tool } from './tools.ts'
 import { countSame, type NextStep } from './trail.ts'
 
@@ -15,44 +23,96 @@ const UNKNOWN: ToolResult = {
   failed: true,
 }
 
-/** Makes the call that comes next, or an attempt of it. */
+/** The call that comes next. */
+interface Calling {
+  call: ToolCall
+  step: Step
+  tool: Tool | undefined
+  /** Its attempts so far. */
+  tried: TrailRow[]
+}
+
+/** Makes the call that comes next, or an attempt of it. Throws `Postponed` if it has to wait for a person. */
 export async function callTool(
   run: ActiveRun,
   tools: Map<string, Tool>,
   { no, call, tried }: NextStep & { call: ToolCall },
   rows: TrailRow[],
 ): Promise<void> {
-  const { job, stream } = run
-  const { appNo, input } = job
+  const { appNo, input } = run.job
   const tool = tools.get(call.name)
-  if (countSame(rows, no, call) >= SAME_CALLS - 1) throw new Ended('failed', 'repeated_call')
-  const attempt = (tried.at(-1)?.attempt ?? 0) + 1
-  const step = { appNo, runId: input.runId, no, attempt }
-  const early = earlyResult(tool, call, tried)
-  await inStep(job, (tx) => addToolCall.run(tx, { ...step, ...shownOf(call) }))
-  stream.toolCalled(call, tool?.displayName ?? call.name)
-  const result = early ?? (tool && (await attemptCall(run, tool, call, step)))
-  // It is called again.
-  if (!result) return
-  await endCall(run, step, call, result)
+  const last = tried.at(-1)
+  if (countSame(rows, no, nameOf(tool, call), call.arguments) >= SAME_CALLS - 1) {
+    throw new Ended('failed', 'repeated_call')
+  }
+  const step = { appNo, runId: input.runId, no, attempt: last?.attempt ?? 0 }
+  const calling = { call, step, tool, tried }
+  if (last?.state === 'waiting') return waitOn(run, calling, last)
+  if (last?.state === 'approved' && tool) {
+    await inStep(run.job, (tx) => startApproved.run(tx, step))
+    return makeCall(run, calling, tool)
+  }
+  return startCall(run, { ...calling, step: { ...step, attempt: step.attempt + 1 } })
 }
 
-const shownOf = ({ id: callId, name, arguments: written }: ToolCall) => ({
-  ...{ callId, tool: name, arguments: written },
-})
+const nameOf = (tool: Tool | undefined, { name }: ToolCall) => tool?.name ?? name
+
+async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
+  const { job, stream } = run
+  const { tool, call, step } = calling
+  const early = earlyResult(calling)
+  const approved = calling.tried.some((row) => row.recent && row.approved)
+  const waitsFor = early || approved ? null : (tool?.waitsFor ?? null)
+  const name = nameOf(tool, call)
+  await inStep(job, async (tx) => {
+    const { id: callId, arguments: written } = call
+    await addToolCall.run(tx, { ...step, tool: name, callId, arguments: written, waitsFor })
+    if (waitsFor) await letRunWait.run(tx, step)
+  })
+  stream.toolCalled(call, { name, displayName: tool?.displayName ?? name })
+  if (early) return endCall(run, calling, early)
+  if (!tool) return
+  if (!tool.waitsFor || approved) return makeCall(run, calling, tool)
+  const { displayName } = tool
+  stream.waiting(call, { name, displayName, waitsFor: tool.waitsFor })
+  throw new Postponed(job.context.deps.config.agents.waitSeconds * 1_000)
+}
+
+/** Nobody has answered yet. */
+async function waitOn({ job }: ActiveRun, { step }: Calling, { age_ms: age }: TrailRow) {
+  const left = job.context.deps.config.agents.waitSeconds * 1_000 - age
+  if (left <= 0) throw new Ended('failed', 'unanswered')
+  await inStep(job, (tx) => letRunWait.run(tx, step))
+  throw new Postponed(Math.ceil(left))
+}
 
 /** The result of a call that isn't made. */
-function earlyResult(tool: Tool | undefined, call: ToolCall, tried: TrailRow[]) {
+function earlyResult({ tool, call, tried }: Calling): ToolResult | undefined {
   if (!tool) return { text: `There is no tool "${call.name}".`, failed: true }
-  if (!argumentsOf(call)) return { text: 'The arguments are no JSON object.', failed: true }
-  if (tried.length === 0) return undefined
+  const args = argumentsOf(call)
+  if (!args) return { text: 'The arguments are no JSON object.', failed: true }
+  const fault = faultOf(tool, args)
+  if (fault !== undefined) return { text: fault, failed: true }
+  const made = tried.filter(({ state }) => state !== 'skipped')
+  if (made.length === 0) return undefined
   if (tool.idempotent) {
-    const again = tried.filter(({ recent }) => recent).length < ATTEMPTS
+    const again = made.filter(({ recent }) => recent).length < ATTEMPTS
     return again ? undefined : { text: 'The tool does not answer.', failed: true }
   }
   // A worker died in the middle of the call. Whoever retries the run wants it to go on without it.
-  if (!tried.some(({ recent }) => recent)) return UNKNOWN
+  if (!made.some(({ recent }) => recent)) return UNKNOWN
   throw new Ended('failed', 'outcome_unknown', `The call of "${call.name}" was cut off.`)
+}
+
+/** Why a tool doesn't take these arguments. Nobody is asked to approve them then. */
+function faultOf(tool: Tool, args: Arguments): string | undefined {
+  try {
+    tool.check(args)
+    return undefined
+  } catch (error) {
+    if (error instanceof BadArguments) return error.message
+    throw error
+  }
 }
 
 function argumentsOf(call: ToolCall): Arguments | undefined {
@@ -65,12 +125,17 @@ function argumentsOf(call: ToolCall): Arguments | undefined {
   }
 }
 
+async function makeCall(run: ActiveRun, calling: Calling, tool: Tool): Promise<void> {
+  const result = await attemptCall(run, calling, tool)
+  // Otherwise it is called again.
+  if (result) await endCall(run, calling, result)
+}
+
 /** Undefined if the call has to be repeated. */
 async function attemptCall(
   { job, signal }: ActiveRun,
+  { call, step }: Calling,
   tool: Tool,
-  call: ToolCall,
-  step: Step,
 ): Promise<ToolResult | undefined> {
   const key = `${step.runId}-${step.no}`
   try {
@@ -88,11 +153,10 @@ async function attemptCall(
 
 async function endCall(
   { job, stream }: ActiveRun,
-  step: Step,
-  { id }: ToolCall,
+  { step, call }: Calling,
   { text, failed }: ToolResult,
 ): Promise<void> {
   const state = failed ? 'failed' : 'done'
   await inStep(job, (tx) => storeResult.run(tx, { ...step, state, result: text }))
-  stream.toolAnswered(id, text)
+  stream.toolAnswered(call.id, text)
 }

@@ -11,19 +11,25 @@ import {
   type ToolResult,
   type ValueOf,
 } from './api-tools.ts'
-import { API_TOOLS, schemaOf } from './blocks.actions.ts'
-import { type BlockRow, listNamed } from './blocks.queries.ts'
-import type { NewApiTool } from './blocks.schema.ts'
+import { API_TOOLS, FRONTEND_ACTIONS, schemaOf } from './blocks.actions.ts'
+import { type BlockKind, type BlockRow, listNamed } from './blocks.queries.ts'
+import type { NewApiTool, NewFrontendAction } from './blocks.schema.ts'
 import { openSecrets } from './blocks.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
 
 export interface Tool {
   offer: OfferedTool
+  /** What devices and operators know it by. */
+  name: string
   /** What people see. */
   displayName: string
   /** Whether a call can be repeated if nobody knows what came of it. */
   idempotent: boolean
+  /** What a person has to do before the call, or instead of it. */
+  waitsFor: 'approval' | 'device' | undefined
+  /** Throws `BadArguments`. */
+  check(args: Arguments): void
   /** Throws `BadArguments` before anything is sent, `OutcomeUnknown`, or the reason of `signal`. */
   call(args: Arguments, call: { key: string; signal: AbortSignal }): Promise<ToolResult>
 }
@@ -39,14 +45,33 @@ export interface ToolContext {
 /** The tools by the names that the model knows. */
 export async function readTools(
   context: ToolContext,
-  { apiTools = [] }: Pick<Definition, 'apiTools'>,
+  { apiTools, frontendActions }: Pick<Definition, 'apiTools' | 'frontendActions'>,
 ): Promise<Map<string, Tool>> {
-  const { job, appNo } = context
-  const { kind } = API_TOOLS
-  const rows =
-    apiTools.length > 0 ? await listNamed.many(job.cell.db, { appNo, kind, slugs: apiTools }) : []
-  const tools = rows.map((row) => apiTool(context, row))
-  return new Map(tools.map((tool) => [tool.offer.name, tool]))
+  const tools = [
+    ...(await namedRows(context, API_TOOLS.kind, apiTools)).map((row) => apiTool(context, row)),
+    ...(await namedRows(context, FRONTEND_ACTIONS.kind, frontendActions)).map(frontendAction),
+  ]
+  // Of those with the same name, the first one counts.
+  return new Map(tools.toReversed().map((tool) => [tool.offer.name, tool]))
+}
+
+async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {
+  return slugs.length === 0 ? [] : listNamed.many(job.cell.db, { appNo, kind, slugs })
+}
+
+/** Providers accept only these characters. */
+const offeredName = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+
+/** A function of the user's device. */
+function frontendAction({ slug, definition }: BlockRow): Tool {
+  const { name, description, parameters } = definition as Omit<NewFrontendAction, 'triggerFunction'>
+  const schema = schemaOf(parameters)
+  return {
+    offer: { name: offeredName(slug), description, parameters: schema },
+    ...{ name: slug, displayName: name, idempotent: false, waitsFor: 'device' },
+    check: (args) => checkArguments(schema, args),
+    call: () => Promise.reject(new Error('devices answer by themselves')),
+  }
 }
 
 function apiTool(context: ToolContext, row: BlockRow): Tool {
@@ -57,10 +82,11 @@ function apiTool(context: ToolContext, row: BlockRow): Tool {
   const parameters = schemaOf(fields.parameters, fields.allowAdditionalProperties)
   return {
     offer: { name: row.slug, description, parameters },
-    displayName: name,
+    ...{ name: row.slug, displayName: name },
+    waitsFor: fields.requiresApproval ? 'approval' : undefined,
+    check: (args) => checkArguments(parameters, args),
     idempotent: method === 'GET' || fields.idempotent === true,
     call(args, { key, signal }) {
-      checkArguments(parameters, args)
       const secrets = openSecrets(job.deps, appNo, API_TOOLS.kind, row)
       const request = requestOf(fields, secrets, args, valuesOf(context))
       const headers = { 'idempotency-key': key, ...request.headers }

@@ -40,15 +40,11 @@ export function nextStep(rows: TrailRow[]): NextStep {
 }
 
 /** How often the run has called this tool with these arguments since it was started. */
-export const countSame = (
-  rows: TrailRow[],
-  no: number,
-  call: Pick<ToolCall, 'name' | 'arguments'>,
-) =>
+export const countSame = (rows: TrailRow[], no: number, tool: string, written: string) =>
   new Set(
     rows
-      .filter((row) => row.recent && row.no !== no && row.tool === call.name)
-      .filter((row) => canonical(row.arguments ?? '') === canonical(call.arguments))
+      .filter((row) => row.recent && row.no !== no && row.tool === tool)
+      .filter((row) => canonical(row.arguments ?? '') === canonical(written))
       .map((row) => row.no),
   ).size
 

@@ -53,6 +53,12 @@ export const cancelJob = query<{ appNo: number; id: number }, { state: string | 
   'select cancel_job(:appNo::int, :id::bigint) as state',
 )
 
+/** A job that waits starts; one that is about to wait starts again. */
+export const wakeJob = query<{ appNo: number; id: number }>(
+  'jobs.wake',
+  'select wake_job(:appNo::int, :id::bigint)',
+)
+
 /** The state that it has now; `duplicate` or null as in `retry_job`. */
 export const retryJob = query<{ appNo: number; id: number }, { state: string | null }>(
   'jobs.retry',

@@ -70,6 +70,15 @@ export interface Job<Input = never, Context = never> {
 /** A failure that a retry can't change. The job becomes a dead letter at once. */
 export class Unrecoverable extends Error {}
 
+/** Not a failure: the job waits, without a slot, until somebody wakes it (`wake_job`) or the time is over. */
+export class Postponed extends Error {
+  readonly delayMs: number
+  constructor(delayMs: number) {
+    super('postponed')
+    this.delayMs = delayMs
+  }
+}
+
 const TRIES = 10
 
 /** Makes a job of its definition. */

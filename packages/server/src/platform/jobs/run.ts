@@ -1,6 +1,6 @@
 import { type Db, sqlState, type Tx } from '../db/db.ts'
 import { isLeaseLost } from '../leases/leases.ts'
-import { type Job, type Run, Unrecoverable } from './definition.ts'
+import { type Job, Postponed, type Run, Unrecoverable } from './definition.ts'
 import { type Claimed, type End, type Fence, findStep, storeCheckpoint } from './queue.ts'
 
 /** Why a run is told to stop. */
@@ -138,6 +138,7 @@ export class JobRun<Context> {
     if (reason === 'draining') return { outcome: 'released' }
     if (reason === 'cancelled' || sqlState(error) === CANCELLED) return { outcome: 'cancelled' }
     if (reason === 'deadline') return { outcome: 'failed', error: 'the deadline passed' }
+    if (error instanceof Postponed) return { outcome: 'released', delay: error.delayMs }
     const text = error instanceof Error ? error.message : String(error)
     const failed = { outcome: 'failed' as const, error: text.slice(0, ERROR_LENGTH) }
     const { tries } = this.claimed

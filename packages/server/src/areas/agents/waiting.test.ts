@@ -1,0 +1,211 @@
+/** Runs that wait for a person: approvals, and actions of devices. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { LoquatClient } from '@loquat/sdk/client'
+import { tokenOf } from '../../../test/device.ts'
+import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import {
+  type ModelReply,
+  questionIn,
+  resultsIn,
+  useModelServer,
+} from '../../../test/model-server.ts'
+import { useToolServer } from '../../../test/tool-server.ts'
+import { until } from '../../../test/until.ts'
+
+const server = useServer({
+  roles: ['api', 'worker', 'gateway'],
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
+})
+const scripts = new Map<string, (results: string[]) => ModelReply>()
+const models = useModelServer(
+  (call) =>
+    scripts.get(questionIn(call))?.(resultsIn(call)) ??
+    (resultsIn(call).length === 0
+      ? [{ tool: 'book', args: { day: questionIn(call) } }]
+      : ['Told: ', ...resultsIn(call)]),
+)
+const tools = useToolServer((_, response) => response.end('booked'))
+const bookings = (day: string) => tools.requests.filter(({ body }) => body.includes(`"${day}"`))
+
+async function newAgent(more: object = {}) {
+  const app = await server.newApp()
+  const [amira, ben] = await app.users('amira', 'ben')
+  const { url, key } = models
+  await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+  const parameters = [{ key: 'day', type: 'string' as const, required: true }]
+  await app.client.apiTools.create({
+    ...{ slug: 'book', description: 'Books', endpoint: tools.url, method: 'POST' },
+    ...{ enableBasicAuth: false, requiresApproval: true, parameters },
+  })
+  await app.client.frontendActions.create({
+    ...{ triggerFunction: 'open$Shift', name: 'Open', description: 'Opens', parameters },
+  })
+  const { uid: agent } = await app.client.agents.create({
+    ...{ name: 'Helper', providerId: 'house', apiTools: ['book'], ...more },
+    frontendActions: ['open$Shift'],
+  })
+  return { app, amira, ben, agent }
+}
+
+type Asking = Awaited<ReturnType<typeof newAgent>>
+
+const runOf = ({ app }: Asking, messageId: string, state: string) =>
+  until(`a run that is ${state}`, async () => {
+    const { data } = await app.client.agentRuns.list()
+    const found = data.find((run) => run.messageId === messageId && run.state === state)
+    return found && app.client.agentRuns.get(found.id)
+  })
+
+/** Asks, and waits until the run waits. */
+async function ask(asking: Asking, text: string) {
+  const { id: messageId } = await asking.amira.sendText(asking.agent, text)
+  const { id: runId } = await runOf(asking, messageId, 'waiting')
+  const { steps } = await asking.amira.agentRuns.get(runId)
+  const toolCallId = steps.at(-1)?.toolCallId ?? ''
+  return { messageId, runId, toolCallId, step: steps.at(-1) }
+}
+
+const answerOf = async (client: UserClient, answerId = '') =>
+  (await client.call('GET', `/v3/messages/${answerId}`)).body.data.data.text
+
+const jobsOf = async ({ app }: Asking) => {
+  const text = 'select state from jobs where app_no = $1 order by id'
+  const { rows } = await app.cell.db.query<{ state: string }>({ name: '', text, values: [app.no] })
+  return rows.map(({ state }) => state)
+}
+
+suite('approveAgentRun', () => {
+  test('lets the tool be called, once, by the user who asked', async () => {
+    const asking = await newAgent()
+    const { app, amira, ben } = asking
+    const { messageId, runId, toolCallId, step } = await ask(asking, 'Monday')
+    assert.deepEqual(
+      [step?.state, step?.tool, step?.waitsFor, step?.arguments],
+      ['waiting', 'book', 'approval', '{"day":"Monday"}'],
+    )
+    assert.equal(bookings('Monday').length, 0)
+    // It holds no worker and no reservation, and keeps its place in the thread.
+    await until('the job to wait', async () => (await jobsOf(asking)).includes('waiting'))
+    const { tokens } = (await app.client.agentBudgets.get()).spentThisMonth
+    assert.equal(tokens, (models.calls.at(-1)?.input ?? 0) + 1)
+    const later = await amira.sendText(asking.agent, 'Later', {
+      parentMessageId: Number(messageId),
+    })
+    await runOf(asking, later.id, 'queued')
+    await refused(ben.agentRuns.approve(runId, { toolCallId }), 'ERR_AGENT_RUN_NOT_FOUND')
+    const alone = await app.call('POST', `/v3/ai-agents/runs/${runId}/approve`, {
+      body: { toolCallId },
+    })
+    assert.equal(alone.status, 400)
+    const wrong = amira.agentRuns.continue(runId, { toolCallId, content: 'x' })
+    await refused(wrong, 'ERR_AGENT_RUN_NOT_WAITING')
+    const other = amira.agentRuns.approve(runId, { toolCallId: 'other' })
+    await refused(other, 'ERR_AGENT_RUN_NOT_WAITING')
+    const both = [1, 2].map(() => amira.agentRuns.approve(runId, { toolCallId }))
+    const outcomes = await Promise.allSettled(both)
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    const run = await runOf(asking, messageId, 'finished')
+    assert.equal(await answerOf(amira, run.answerId), 'Told: booked')
+    assert.equal(bookings('Monday').length, 1)
+    const states = run.steps.map(({ no, attempt, state }) => `${no}.${attempt} ${state}`)
+    assert.deepEqual(states, ['1.1 done', '2.1 done', '3.1 done'])
+    await runOf(asking, later.id, 'waiting')
+  })
+})
+
+suite('refuseAgentRun', () => {
+  test('tells the model, and the tool is not called', async () => {
+    const asking = await newAgent()
+    const { amira } = asking
+    const { messageId, runId, toolCallId } = await ask(asking, 'Tuesday')
+    await amira.agentRuns.refuse(runId, { toolCallId })
+    const run = await runOf(asking, messageId, 'finished')
+    assert.match(await answerOf(amira, run.answerId), /refused/)
+    assert.equal(bookings('Tuesday').length, 0)
+  })
+})
+
+async function clientOf(t: TestContext, app: TestApp): Promise<LoquatClient> {
+  const { apiPort, gatewayPort } = server.service
+  const client = new LoquatClient({
+    ...{ appId: app.id, uid: 'amira', authToken: await tokenOf(app, 'amira') },
+    baseUrl: `http://127.0.0.1:${apiPort}`,
+    realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
+  })
+  t.after(() => client.stop())
+  client.start()
+  await until('the client is online', () => client.state.connection === 'online')
+  return client
+}
+
+suite('continueAgentRun', () => {
+  test('tells the model what the first device did, and the others that it is done', async (t) => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    const devices = [await clientOf(t, app), await clientOf(t, app)]
+    const answer = (client: LoquatClient) => Object.values(client.state.answers)[0]
+    scripts.set('Open', (results) =>
+      results.length === 0 ? [{ tool: 'open_Shift', args: { day: 'Mon' } }] : ['It ', ...results],
+    )
+    const { id } = await amira.sendText(agent, 'Open')
+    for (const client of devices) {
+      await until('a call', () => answer(client)?.state === 'waiting')
+      const { toolCallId, ...call } = answer(client)?.waiting ?? {}
+      assert.deepEqual(call, { name: 'open$Shift', arguments: '{"day":"Mon"}', waitsFor: 'device' })
+    }
+    const { runId = '', waiting } = answer(devices[0] as LoquatClient) ?? {}
+    const { toolCallId = '' } = waiting ?? {}
+    await amira.agentRuns.continue(runId, { toolCallId, content: 'opened' })
+    for (const client of devices) {
+      await until('the end', () => answer(client)?.waiting === undefined)
+    }
+    const second = amira.agentRuns.continue(runId, { toolCallId, content: 'again' })
+    await refused(second, 'ERR_AGENT_RUN_NOT_WAITING')
+    const run = await runOf(asking, id, 'finished')
+    assert.equal(await answerOf(amira, run.answerId), 'It opened')
+  })
+})
+
+suite('a run that waits', () => {
+  test('can be cancelled, and asks again when it is retried', async () => {
+    const asking = await newAgent()
+    const { amira } = asking
+    const { messageId, runId, toolCallId } = await ask(asking, 'Wednesday')
+    const cancelled = await amira.agentRuns.cancel(runId)
+    assert.deepEqual([cancelled.state, cancelled.reason], ['cancelled', 'cancelled_by_user'])
+    await refused(amira.agentRuns.approve(runId, { toolCallId }), 'ERR_AGENT_RUN_NOT_WAITING')
+    await amira.agentRuns.retry(runId)
+    const { steps } = await runOf(asking, messageId, 'waiting')
+    assert.deepEqual(
+      steps.map(({ no, attempt, state }) => `${no}.${attempt} ${state}`),
+      ['1.1 done', '2.1 skipped', '2.2 waiting'],
+    )
+    await amira.agentRuns.approve(runId, { toolCallId })
+    await runOf(asking, messageId, 'finished')
+    assert.equal(bookings('Wednesday').length, 1)
+  })
+
+  test('ends when nobody answers for too long', async () => {
+    const asking = await newAgent()
+    const { app } = asking
+    const { messageId, runId } = await ask(asking, 'Thursday')
+    const change = (text: string) => app.cell.db.query({ name: '', text, values: [app.no, runId] })
+    await change(`update agent_steps set started_at = started_at - interval '599 seconds'
+      where app_no = $1 and run_id = $2`)
+    // It was woken by mistake, and goes on waiting; the job engine ends it.
+    await change('select wake_job($1, job_id) from agent_runs where app_no = $1 and run_id = $2')
+    const run = await runOf(asking, messageId, 'failed')
+    assert.deepEqual([run.reason, run.steps.at(-1)?.state], ['unanswered', 'skipped'])
+    assert.equal(bookings('Thursday').length, 0)
+  })
+
+  test('nobody is asked to approve arguments that the tool does not take', async () => {
+    const asking = await newAgent()
+    scripts.set('Wrong', (results) =>
+      results.length === 0 ? [{ tool: 'book', args: { day: 5 } }] : ['Done'],
+    )
+    const { id } = await asking.amira.sendText(asking.agent, 'Wrong')
+    assert.equal((await runOf(asking, id, 'finished')).reason, 'answered')
+  })
+})
