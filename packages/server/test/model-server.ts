@@ -21,6 +21,8 @@ export interface ModelCall {
   output: number
   /** Whether the client has left before the end. */
   left: boolean
+  /** Whether it got a status instead of an answer. */
+  refused: boolean
 }
 
 /** Breaks the connection in the middle of a token. */
@@ -65,6 +67,8 @@ export interface ModelServer {
   calls: ModelCall[]
   /** Can be replaced. */
   reply: (call: ModelCall) => ModelReply
+  /** Cuts all connections. */
+  cut(): void
 }
 
 /** Starts a server that ends with the test file. Call it at the top level of the file. */
@@ -77,7 +81,8 @@ export function useModelServer(reply: ModelServer['reply']): ModelServer {
 
 /** A server that the caller starts and ends. */
 export function modelServer(reply: ModelServer['reply']) {
-  const models: ModelServer = { url: '', key: 'sk-secret', calls: [], reply }
+  const cut = () => server.closeAllConnections()
+  const models: ModelServer = { url: '', key: 'sk-secret', calls: [], reply, cut }
   const server = createServer((request, response) => void serve(models, request, response))
   const start = async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -108,14 +113,22 @@ async function serve(models: ModelServer, request: IncomingMessage, response: Se
   request.socket.once('close', () => {
     call.left = !response.writableEnded
   })
+  // As newer models of OpenAI do.
+  if (call.model.startsWith('thinking') && call.json.max_tokens !== undefined) {
+    call.refused = true
+    return refuse(response, 400, "Use 'max_completion_tokens' instead of 'max_tokens'.")
+  }
   const reply = models.reply(call)
-  if (typeof reply === 'number') return refuse(response, reply)
+  if (typeof reply === 'number') {
+    call.refused = true
+    return refuse(response, reply)
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   await DIALECTS[vendor](call, reply, response)
 }
 
-const refuse = (response: ServerResponse, status: number) =>
-  void response.writeHead(status).end(JSON.stringify({ error: { message: `status ${status}` } }))
+const refuse = (response: ServerResponse, status: number, message = `status ${status}`) =>
+  void response.writeHead(status).end(JSON.stringify({ error: { message } }))
 
 function read(vendor: ModelCall['vendor'], headers: ModelCall['headers'], body: string): ModelCall {
   const json = JSON.parse(body)
@@ -133,7 +146,7 @@ function read(vendor: ModelCall['vendor'], headers: ModelCall['headers'], body: 
     system: vendor === 'anthropic' ? json.system : systems[0]?.content,
     // Real tokenizers make no more tokens than there are bytes.
     input: Math.ceil(Buffer.byteLength(body) / 4),
-    ...{ output: 0, left: false },
+    ...{ output: 0, left: false, refused: false },
   }
 }
 

@@ -283,6 +283,16 @@ suite('a model that fails', () => {
     await app.client.agents.delete(agent)
   })
 
+  test('is asked with the other name of the limit if it refuses the first one', async () => {
+    const asking = await newAgent({ model: 'thinking-1', modelMetaData: { maxTokens: 70 } })
+    const run = await ask(asking, 'Think')
+    assert.deepEqual([run.reason, run.steps.length], ['answered', 1])
+    const [first, second, ...others] = callsOf('Think')
+    assert.deepEqual([first?.json.max_tokens, second?.json.max_completion_tokens], [70, 70])
+    assert.equal(second?.json.max_tokens, undefined)
+    assert.equal(others.length, 0)
+  })
+
   test('cannot answer a user who has blocked the agent', async () => {
     const asking = await newAgent()
     const { amira, agent } = asking

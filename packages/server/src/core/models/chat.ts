@@ -36,12 +36,16 @@ export const mostTokens = (prompt: ChatPrompt): Usage => ({
 })
 
 /**
- * Sends the request once, and yields the answer's text as it arrives. Throws `ChatFailed`, or the reason of `signal`.
+ * Sends the request once, and yields the answer's text as it arrives. Throws `ChatFailed`, or the reason of `signal`. A
+ * model that refuses the name of the limit, and so has done nothing, is asked once more with the other one.
  */
-export async function* streamChat(request: ChatRequest): AsyncGenerator<string, ChatEnd> {
+export async function* streamChat(
+  request: ChatRequest,
+  renamed = false,
+): AsyncGenerator<string, ChatEnd> {
   const { outbound, url, key, idleMs, signal } = request
   const dialect = DIALECTS[request.kind]
-  const body = JSON.stringify(dialect.body(request))
+  const body = JSON.stringify(dialect.body(request, renamed))
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
@@ -53,7 +57,11 @@ export async function* streamChat(request: ChatRequest): AsyncGenerator<string, 
   try {
     const target = `${url.replace(/\/+$/, '')}/${dialect.operation}`
     const { status, chunks } = await outbound.stream(target, { headers, body, idleMs, signal })
-    if (status !== 200) throw await refusalOf(status, chunks)
+    if (status !== 200) {
+      const refusal = await refusalOf(status, chunks)
+      if (renamed || !wantsOtherName(refusal)) throw refusal
+      return yield* streamChat(request, true)
+    }
     answered = true
     return yield* readAnswer(dialect, chunks)
   } catch (error) {
@@ -61,6 +69,9 @@ export async function* streamChat(request: ChatRequest): AsyncGenerator<string, 
     throw error instanceof ChatFailed ? error : failureOf(error as Error, answered)
   }
 }
+
+const wantsOtherName = ({ fault, message }: ChatFailed) =>
+  fault === 'provider_refused' && message.includes('max_completion_tokens')
 
 async function* readAnswer(
   dialect: Dialect,

@@ -27,7 +27,8 @@ export interface Piece {
 export interface Dialect {
   operation: string
   headers(key: string | undefined): Record<string, string>
-  body(prompt: ChatPrompt): object
+  /** `renamed`: the model has refused the old name of the limit. */
+  body(prompt: ChatPrompt, renamed?: boolean): object
   /** Throws if the event isn't one that the interface has. */
   read(event: SentEvent): Piece
 }
@@ -95,14 +96,14 @@ const openaiCall = (call: unknown, nth: number) =>
 const openai: Dialect = {
   operation: 'chat/completions',
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  body: ({ model, system, turns, tools, maxTokens, temperature }) => ({
+  body: ({ model, system, turns, tools, maxTokens, temperature }, renamed = false) => ({
     model,
     messages: [
       ...(system === undefined ? [] : [{ role: 'system', content: system }]),
       ...turns.map(openaiMessage),
     ],
     ...openaiTools(tools),
-    ...(NAMES_COMPLETION.test(model)
+    ...(renamed || NAMES_COMPLETION.test(model)
       ? { max_completion_tokens: maxTokens }
       : { max_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
