@@ -89,6 +89,23 @@ suite('the frames of a run', () => {
     await device.waitFor('agent.event', (frame) => frame.body.data.reason === 'cancelled_by_user')
   })
 
+  test('say that a run has ended whose job is lost', async () => {
+    const { app, amira, agent, connect } = await newAgent()
+    const device = await connect('amira')
+    reply = async function* () {
+      yield 'On'
+      await new Promise(() => {})
+    }
+    await amira.sendText(agent, 'Lost')
+    await waitFor(device, 'text_message_content')
+    const change = (text: string, values: unknown[]) =>
+      app.cell.db.query({ name: '', text, values })
+    await change('delete from jobs where app_no = $1', [app.no])
+    await change(`select enqueue_job(0, 'agents.sweepRuns')`, [])
+    const { body } = await waitFor(device, 'run_error')
+    assert.equal(body.data.reason, 'interrupted')
+  })
+
   test('show no text that rules of moderation disapprove', async () => {
     const { app, amira, agent, connect } = await newAgent()
     const conditions = [{ category: 'word' as const, value: 'secret' }]

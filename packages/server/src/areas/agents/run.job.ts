@@ -6,7 +6,7 @@ import { Postponed } from '../../platform/jobs/definition.ts'
 import { readAsked } from './asked.ts'
 import { askModel } from './model-calls.ts'
 import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
-import { RunStream } from './run-stream.ts'
+import { RunStream, sendAgentEvent } from './run-stream.ts'
 import {
   beginRun,
   closeSteps,
@@ -36,9 +36,16 @@ export const sweepAgentRunsJob = defineJob({
   summary: 'Ends runs of agents that have lost their job, and deletes old ones.',
   input: Type.Object({}),
   schedule: { everySeconds: 60 },
-  async run({ signal, context: { cell } }) {
+  async run({ signal, context: { cell, deps } }) {
     const limit = BATCH
-    while (!signal.aborted && (await endLostRuns.many(cell.db, { limit })).length === limit);
+    for (let lost = limit; lost === limit && !signal.aborted; ) {
+      const rows = await endLostRuns.many(cell.db, { limit })
+      for (const { app_no: appNo, ...run } of rows) {
+        const reason = 'interrupted'
+        sendAgentEvent(deps, appNo, run, { type: 'run_error', data: { reason } })
+      }
+      lost = rows.length
+    }
     while (!signal.aborted && (await removeOldRuns.one(cell.db, { limit })).removed === limit);
     await removeOldSpending.run(cell.db, {})
   },

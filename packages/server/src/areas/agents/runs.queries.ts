@@ -319,7 +319,7 @@ export const settleCall = query<Settled>(
 )
 
 /** Ends runs whose job can't run any more: somebody cancelled it, or its workers died again and again. */
-export const endLostRuns = query<{ limit: number }, { run_id: string }>(
+export const endLostRuns = query<{ limit: number }, RunRow & { app_no: number }>(
   'agents.endLostRuns',
   `with lost as (
      update agent_runs set state = 'failed', reason = 'interrupted', ended_at = clock_timestamp(), job_id = null
@@ -328,12 +328,12 @@ export const endLostRuns = query<{ limit: number }, { run_id: string }>(
        where r.ended_at is null and not exists (
          select from jobs j where j.app_no = r.app_no and j.id = r.job_id and j.ended_at is null)
        order by r.created_at limit :limit for no key update of r skip locked))
-     returning app_no, run_id
+     returning *
    ), cut as (
      update agent_steps s set ${CUT} from lost
      where s.app_no = lost.app_no and s.run_id = lost.run_id and s.state in ('running', 'waiting', 'approved')
    )
-   select run_id from lost`,
+   select r.app_no, ${COLUMNS} from lost r`,
 )
 
 /** Removes runs that ended 30 days ago, with their steps. */
