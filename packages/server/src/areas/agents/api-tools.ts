@@ -6,7 +6,7 @@ import type { BlockSecrets } from './blocks.ts'
 import { readHeaders } from './headers.ts'
 
 /** How much of a response the model reads. */
-const RESULT_BYTES = 32_000
+export const RESULT_BYTES = 32_000
 
 /** What a call came to. It is data for the model, and `failed` says how it ended. */
 export interface ToolResult {

@@ -7,7 +7,7 @@ import { findAgent, findModeration } from './queries.ts'
 import { type AgentJob, Ended } from './run.ts'
 import { findQuestion, type QuestionRow } from './runs.queries.ts'
 import { DEFAULT_MODEL } from './schema.ts'
-import { readTools, type Tool } from './tools.ts'
+import { openToolbox, type Toolbox } from './tools.ts'
 
 const DEFAULT_TOKENS = 1_024
 
@@ -20,14 +20,16 @@ export interface Asked {
   prices: { input: number; output: number } | undefined
   /** The prompt of the first call. */
   prompt: ChatPrompt
-  /** The tools by their names. */
-  tools: Map<string, Tool>
+  toolbox: Toolbox
   /** Whether the app has rules of moderation. */
   moderated: boolean
 }
 
 /** Throws `Ended` if there is nobody to answer, or nothing to answer with. */
-export async function readAsked({ appNo, input, context }: AgentJob): Promise<Asked> {
+export async function readAsked(
+  { appNo, input, context }: AgentJob,
+  signal: AbortSignal,
+): Promise<Asked> {
   const { deps, cell } = context
   const { db } = cell
   const question = await findQuestion.maybeOne(db, { appNo, runId: input.runId })
@@ -43,17 +45,20 @@ export async function readAsked({ appNo, input, context }: AgentJob): Promise<As
   if (!provider) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
   const { provider_id: id, key_sealed: sealed, input_price: read, output_price: written } = provider
   const variables = await readVariables(db, appNo, question)
-  const tools = await readTools({ job: context, appNo, question, variables }, definition)
   const { moderation } = await findModeration.one(db, { appNo })
+  const turns = await readTurns(db, appNo, question)
+  // Last, because somebody has to close it.
+  const known = { job: context, appNo, question, variables }
+  const toolbox = await openToolbox(known, definition, signal)
   return {
-    ...{ question, providerId: id, url: provider.url, tools, moderated: moderation !== null },
+    ...{ question, providerId: id, url: provider.url, toolbox, moderated: moderation !== null },
     key: sealed ? deps.secrets.open(['model_providers.key', appNo, id], sealed) : undefined,
     prices: read !== null && written !== null ? { input: read, output: written } : undefined,
     prompt: {
       ...{ kind: provider.kind as ProviderKind, model },
       system: fillInstruction(instruction, question, variables),
-      turns: await readTurns(db, appNo, question),
-      tools: [...tools.values()].map(({ offer }) => offer),
+      turns,
+      tools: [...toolbox.tools.values()].map(({ offer }) => offer),
       maxTokens: modelMetaData?.maxTokens ?? DEFAULT_TOKENS,
       temperature: modelMetaData?.temperature,
     },

@@ -149,6 +149,11 @@ const mcpServer = {
     description: 'Where it accepts requests. It must use `https://` and a public address.',
   }),
   description: Type.Optional(Text(1_000, 'What it offers.')),
+  requiresApproval: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the user who asks has to approve each call of its tools.',
+    }),
+  ),
   icon: Type.Optional(Icon),
 }
 export const NewMcpServer = Type.Object(

@@ -86,15 +86,20 @@ async function answer(job: AgentJob): Promise<void> {
 
 /** The rows say what comes next, so a run goes on after a crash as if nothing had happened. */
 async function takeSteps(run: ActiveRun): Promise<void> {
-  const { job, stream } = run
+  const { job, stream, signal } = run
   const { appNo, input, context } = job
-  const asked = await readAsked(job)
+  const asked = await readAsked(job, signal)
+  const { tools, close } = asked.toolbox
   stream.hidesCalls = asked.moderated
-  for (;;) {
-    const rows = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
-    const { call, ...next } = nextStep(rows)
-    if (call) await callTool(run, asked.tools, { ...next, call }, rows)
-    else if (await askModel(run, asked, { ...next, call }, rows)) return
+  try {
+    for (;;) {
+      const rows = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
+      const { call, ...next } = nextStep(rows)
+      if (call) await callTool(run, tools, { ...next, call }, rows)
+      else if (await askModel(run, asked, { ...next, call }, rows)) return
+    }
+  } finally {
+    await close()
   }
 }
 

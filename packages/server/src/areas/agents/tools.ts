@@ -11,10 +11,12 @@ import {
   type ToolResult,
   type ValueOf,
 } from './api-tools.ts'
-import { API_TOOLS, FRONTEND_ACTIONS, schemaOf } from './blocks.actions.ts'
+import { API_TOOLS, FRONTEND_ACTIONS, MCP_SERVERS, schemaOf } from './blocks.actions.ts'
 import { type BlockKind, type BlockRow, listNamed } from './blocks.queries.ts'
-import type { NewApiTool, NewFrontendAction } from './blocks.schema.ts'
+import type { NewApiTool, NewFrontendAction, NewMcpServer } from './blocks.schema.ts'
 import { openSecrets } from './blocks.ts'
+import { readHeaders } from './headers.ts'
+import { McpSession } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
 
@@ -42,18 +44,72 @@ export interface ToolContext {
   variables: Map<string, string>
 }
 
-/** The tools by the names that the model knows. */
-export async function readTools(
+export interface Toolbox {
+  /** The tools by the names that the model knows. */
+  tools: Map<string, Tool>
+  /** Ends the sessions with MCP servers. */
+  close(): Promise<void>
+}
+
+export async function openToolbox(
   context: ToolContext,
-  { apiTools, frontendActions }: Pick<Definition, 'apiTools' | 'frontendActions'>,
-): Promise<Map<string, Tool>> {
+  {
+    apiTools,
+    frontendActions,
+    mcpServers,
+  }: Pick<Definition, 'apiTools' | 'frontendActions' | 'mcpServers'>,
+  signal: AbortSignal,
+): Promise<Toolbox> {
+  const sessions: McpSession[] = []
+  const servers = await namedRows(context, MCP_SERVERS.kind, mcpServers)
   const tools = [
     ...(await namedRows(context, API_TOOLS.kind, apiTools)).map((row) => apiTool(context, row)),
     ...(await namedRows(context, FRONTEND_ACTIONS.kind, frontendActions)).map(frontendAction),
+    ...(await Promise.all(servers.map((row) => mcpTools(context, row, sessions, signal)))).flat(),
   ]
+  const byName = new Map<string, Tool>()
   // Of those with the same name, the first one counts.
-  return new Map(tools.toReversed().map((tool) => [tool.offer.name, tool]))
+  for (const tool of tools) if (!byName.has(tool.offer.name)) byName.set(tool.offer.name, tool)
+  return {
+    tools: byName,
+    async close() {
+      await Promise.all(sessions.map((session) => session.close()))
+    },
+  }
 }
+
+/** The tools of an MCP server, with its name before theirs. A server that doesn't answer has none for now. */
+async function mcpTools(
+  { job, appNo }: ToolContext,
+  row: BlockRow,
+  sessions: McpSession[],
+  signal: AbortSignal,
+): Promise<Tool[]> {
+  const { outbound, config, log } = job.deps
+  const { url, requiresApproval } = row.definition as Omit<NewMcpServer, 'slug'>
+  const { headers } = openSecrets(job.deps, appNo, MCP_SERVERS.kind, row)
+  const session = new McpSession(outbound, {
+    ...{ url, headers: headers === undefined ? {} : lowered(readHeaders(headers)) },
+    timeoutMs: config.agents.toolSeconds * 1_000,
+  })
+  sessions.push(session)
+  const listed = await session.listTools(signal).catch((error: Error) => {
+    signal.throwIfAborted()
+    log.info({ app: appNo, server: row.slug, err: error.message }, 'MCP server left out')
+    return []
+  })
+  return listed.map(({ name, title, description, parameters, idempotent }) => ({
+    offer: { name: offeredName(`${row.slug}_${name}`), description, parameters },
+    ...{ name: `${row.slug}_${name}`, displayName: title, idempotent },
+    waitsFor: requiresApproval ? 'approval' : undefined,
+    // The server does. Its schema could take us forever.
+    check() {},
+    call: (args, call) => session.callTool(name, args, call.signal),
+  }))
+}
+
+const lowered = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {
   return slugs.length === 0 ? [] : listNamed.many(job.cell.db, { appNo, kind, slugs })

@@ -1,0 +1,119 @@
+/** Tools of MCP servers. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/kit.ts'
+import { useMcpServer } from '../../../test/mcp-server.ts'
+import {
+  type ModelReply,
+  questionIn,
+  resultsIn,
+  useModelServer,
+} from '../../../test/model-server.ts'
+import { until } from '../../../test/until.ts'
+
+const server = useServer({
+  roles: ['api', 'worker'],
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
+})
+const scripts = new Map<string, (results: string[]) => ModelReply>()
+const models = useModelServer((call) => scripts.get(questionIn(call))?.(resultsIn(call)) ?? ['Yes'])
+const text = (said: string) => ({ result: { content: [{ type: 'text', text: said }] } })
+const mcp = useMcpServer(() => text('Monday'))
+
+async function newAgent(more: object = {}) {
+  const app = await server.newApp()
+  const [amira] = await app.users('amira')
+  const { url, key } = models
+  await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+  const headers = JSON.stringify({ Authorization: `Bearer ${mcp.key}` })
+  await app.client.mcpServers.create({ slug: 'wiki', name: 'Wiki', url: mcp.url, headers, ...more })
+  const { uid: agent } = await app.client.agents.create({
+    ...{ name: 'Helper', providerId: 'house', mcpServers: ['wiki'] },
+  })
+  return { app, amira, agent }
+}
+
+const runOf = (app: TestApp, messageId: string, waits = false) =>
+  until('the run', async () => {
+    const { data } = await app.client.agentRuns.list()
+    const found = data.find((run) => run.messageId === messageId)
+    const done = waits ? found?.state === 'waiting' : found?.endedAt !== undefined
+    return found && done ? app.client.agentRuns.get(found.id) : undefined
+  })
+
+const offered = (question: string) =>
+  models.calls
+    .filter((call) => questionIn(call) === question)
+    .map(({ json }) => (json.tools ?? []).map((tool: Offered) => tool.function.name))
+interface Offered {
+  function: { name: string }
+}
+
+suite('an MCP server', () => {
+  test('is called with its key, and forgets the session at the end', async () => {
+    const { app, amira, agent } = await newAgent()
+    const results = [text('Tuesday'), { error: { code: -32602, message: 'No such day' } }]
+    mcp.answer = () => {
+      // Whoever has no session greets again.
+      if (results.length === 2) mcp.sessions.clear()
+      return results.shift()
+    }
+    const call = (name: string, day: string) => ({ tool: `wiki_${name}`, args: { day } })
+    scripts.set('When?', (told) =>
+      told.length === 0 ? [call('find', 'a'), call('read_all', 'b')] : ['So: ', told.join(', ')],
+    )
+    const { id } = await amira.sendText(agent, 'When?')
+    const run = await runOf(app, id)
+    assert.equal(run.reason, 'answered')
+    assert.deepEqual(
+      run.steps.map(({ tool, state, result }) => [tool, state, result]),
+      [
+        [undefined, 'done', undefined],
+        ['wiki_find', 'done', 'Tuesday'],
+        ['wiki_read.all', 'failed', 'No such day'],
+        [undefined, 'done', undefined],
+      ],
+    )
+    assert.deepEqual(mcp.calls.splice(0), [
+      { name: 'find', arguments: { day: 'a' } },
+      { name: 'read.all', arguments: { day: 'b' } },
+    ])
+    assert.deepEqual(offered('When?')[0], ['wiki_find', 'wiki_read_all'])
+    await until('no session', () => mcp.sessions.size === 0)
+  })
+
+  test('that breaks off is called again only if it says that it only reads', async () => {
+    const { app, amira, agent } = await newAgent()
+    const results = [undefined, text('read'), undefined]
+    mcp.answer = () => results.shift()
+    scripts.set('Read', (told) =>
+      told.length === 0
+        ? [{ tool: 'wiki_read_all', args: {} }]
+        : [{ tool: 'wiki_find', args: { day: 'x' } }],
+    )
+    const { id } = await amira.sendText(agent, 'Read')
+    const run = await runOf(app, id)
+    assert.equal(run.reason, 'outcome_unknown')
+    assert.deepEqual(
+      mcp.calls.splice(0).map(({ name }) => name),
+      ['read.all', 'read.all', 'find'],
+    )
+    mcp.answer = () => text('Monday')
+  })
+
+  test('that refuses us has no tools, and its tools can need approval', async () => {
+    const { app, amira, agent } = await newAgent({ requiresApproval: true })
+    await app.client.mcpServers.create({ slug: 'other', name: 'Other', url: mcp.url })
+    await app.client.agents.addMcpServers(agent, { mcps: ['other'] })
+    scripts.set('Ask', (told) =>
+      told.length === 0 ? [{ tool: 'wiki_find', args: { day: 'x' } }] : ['Done'],
+    )
+    const { id } = await amira.sendText(agent, 'Ask')
+    const { id: runId, steps } = await runOf(app, id, true)
+    assert.deepEqual(offered('Ask')[0], ['wiki_find', 'wiki_read_all'])
+    assert.equal(mcp.calls.length, 0)
+    await amira.agentRuns.approve(runId, { toolCallId: steps.at(-1)?.toolCallId ?? '' })
+    assert.equal((await runOf(app, id)).reason, 'answered')
+    assert.equal(mcp.calls.splice(0).length, 1)
+  })
+})
