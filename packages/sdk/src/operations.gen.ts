@@ -2450,6 +2450,8 @@ export type McpServer = {
   url: string
   /** What it offers. */
   description?: string
+  /** Whether the user who asks has to approve each call of its tools. */
+  requiresApproval?: boolean
   /** Picture. */
   icon?: string
   /** Whether headers are stored. */
@@ -3295,6 +3297,8 @@ export type NewMcpServer = {
   url: string
   /** What it offers. */
   description?: string | undefined
+  /** Whether the user who asks has to approve each call of its tools. */
+  requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
   /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */
@@ -6270,6 +6274,8 @@ export type UpdateMcpServerBody = {
   url?: string | undefined
   /** What it offers. */
   description?: string | undefined
+  /** Whether the user who asks has to approve each call of its tools. */
+  requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
   /** Headers of the calls as JSON text, such as `{"x-api-key": "…"}`. They are never returned. */

@@ -598,7 +598,7 @@ begin
   if j.state = 'blocked' then perform lock_serial_key(p_app_no, j.serial_key); end if;
   select * into j from jobs where app_no = p_app_no and id = p_id for update;
   if j.state = 'running' then
-    update jobs set cancelling = true where app_no = p_app_no and id = p_id;
+    update jobs set cancelling = true, again = false where app_no = p_app_no and id = p_id;
   elsif j.ended_at is null and j.id is not null then
     update jobs set state = 'cancelled', ended_at = job_clock() where app_no = p_app_no and id = p_id;
     if j.serial_key is not null then perform unblock_next_job(p_app_no, j.serial_key); end if;
@@ -1323,12 +1323,12 @@ begin
   end loop;
   for v_job in
     with ended as (
-      select j.app_no, j.id, e.error, e.delay, e.outcome,
+      select j.app_no, j.id, e.error, e.delay, e.outcome, j.again,
         case
-          when e.outcome = 'done' and not j.again then 'done'
+          when e.outcome = 'done' then 'done'
           when j.cancelling or e.outcome = 'cancelled' then 'cancelled'
           -- Somebody woke it before it waited.
-          when e.outcome = 'done' or e.outcome = 'released' and (e.delay is null or j.again) then 'ready'
+          when e.outcome = 'released' and (e.delay is null or j.again) then 'ready'
           when e.outcome = 'released' then 'waiting'
           when e.delay is null or j.deadline <= v_now + e.delay * interval '1 ms' then 'dead'
           else 'waiting'
@@ -1339,22 +1339,28 @@ begin
         and j.worker_id = p_worker and j.epoch = e.epoch
       where e.outcome <> 'done' or e.keep or j.again
       for no key update of j
+    ), next as (
+      -- A job that was enqueued again meanwhile starts from the beginning, however this run ended.
+      select *, state in ('done', 'dead', 'cancelled') as over, again and state in ('done', 'dead', 'cancelled') as fresh
+      from ended
     )
     update jobs j set
-      state = ended.state,
+      state = case when next.fresh then 'ready' else next.state end,
       worker_id = null,
-      again = false,
-      error = coalesce(ended.error, j.error),
-      run_at = case when ended.state = 'waiting' then v_now + ended.delay * interval '1 ms' else j.run_at end,
-      ended_at = case when ended.state in ('done', 'dead', 'cancelled') then v_now end,
-      tries = case ended.outcome when 'released' then j.tries - 1 when 'done' then 0 else j.tries end,
-      -- It starts from the beginning when it runs once more.
-      checkpoint = case when ended.outcome <> 'done' or ended.state = 'done' then j.checkpoint end,
-      stepped = j.stepped and ended.outcome <> 'done'
-    from ended where j.app_no = ended.app_no and j.id = ended.id
-    returning j.app_no, j.id, j.state, j.serial_key, ended.outcome
+      -- A try that failed starts at its checkpoint, so what was asked for meanwhile may be behind it.
+      again = j.again and next.outcome = 'failed' and not next.over,
+      cancelling = j.cancelling and not next.fresh,
+      error = coalesce(next.error, j.error),
+      run_at = case when next.state = 'waiting' then v_now + next.delay * interval '1 ms' else j.run_at end,
+      ended_at = case when next.over and not next.fresh then v_now end,
+      tries = case when next.fresh or next.outcome = 'done' then 0 when next.outcome = 'released' then j.tries - 1
+        else j.tries end,
+      checkpoint = case when not next.fresh then j.checkpoint end,
+      stepped = j.stepped and not next.fresh and next.outcome <> 'done'
+    from next where j.app_no = next.app_no and j.id = next.id
+    returning j.app_no, j.id, j.state, j.serial_key, next.fresh or next.outcome = 'done' as unstepped
   loop
-    if v_job.outcome = 'done' then
+    if v_job.unstepped then
       delete from job_steps where app_no = v_job.app_no and job_id = v_job.id;
     end if;
     if v_job.serial_key is not null and v_job.state in ('done', 'dead', 'cancelled') then
@@ -1694,6 +1700,10 @@ begin
   v_done := v_done + v_part;
   update call_participants set device_id = null
   where app_no = p_app_no and uid = p_uid and device_id is not null;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from call_connections k using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and k.app_no = p_app_no and k.call_id = p.call_id and k.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
@@ -2542,6 +2552,8 @@ CREATE TABLE public.calls (
     started_at timestamp with time zone,
     ended_at timestamp with time zone,
     lone_since timestamp with time zone,
+    media_server text,
+    media_version integer DEFAULT 0 NOT NULL,
     CONSTRAINT calls_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
     CONSTRAINT calls_mode_check CHECK ((mode = ANY (ARRAY['call'::text, 'meet'::text, 'presenter'::text]))),
     CONSTRAINT calls_status_check CHECK ((status = ANY (ARRAY['initiated'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text, 'cancelled'::text, 'busy'::text]))),
@@ -3794,9 +3806,11 @@ begin
     group by 2, 3 order by 2, 3
     on conflict (app_no, at, what) do update set count = s.count + excluded.count
   ), moved as (
-    update usage_progress set position = last.position
-    from (select max(position) as position from taken) last
-    where app_no = p_app_no and last.position is not null
+    -- At the end of the log, it moves to the app's position: after a break, no event may have that number.
+    update usage_progress u set position = last.position
+    from (select greatest(max(t.position), case when count(*) < p_limit then (
+      select p.position from positions p where p.app_no = p_app_no) end) as position from taken t) last
+    where u.app_no = p_app_no and last.position > u.position
   )
   select count(*), json_agg(json_build_object('day', day, 'uid', active_uid))
     filter (where active_uid is not null)
@@ -4757,6 +4771,7 @@ begin
   v_ids := array(select id from calls
     where app_no = p_app_no and conversation = p_conversation limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  delete from call_connections where app_no = p_app_no and call_id = any (v_ids);
   delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
   delete from calls where app_no = p_app_no and id = any (v_ids);
   perform add_total(p_app_no, 'calls', -cardinality(v_ids));
@@ -4773,6 +4788,8 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_connections where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from calls where app_no = p_app_no and id = any (v_started);
@@ -5352,7 +5369,8 @@ begin
   where app_no = p_app_no and id = (
     select id from jobs where app_no = p_app_no and serial_key = p_key and ended_at is null
     order by id limit 1)
-  and state = 'blocked';
+  and state = 'blocked' and not exists (
+    select from jobs where app_no = p_app_no and serial_key = p_key and ended_at is null and state <> 'blocked');
 end $$;
 
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
@@ -5630,6 +5648,19 @@ CREATE TABLE public.blocks (
     uid text NOT NULL COLLATE pg_catalog."C",
     blocked_uid text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.call_connections (
+    app_no integer NOT NULL,
+    call_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    no smallint NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    server text NOT NULL,
+    handle text NOT NULL,
+    audio boolean DEFAULT false NOT NULL,
+    video boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.call_participants (
@@ -6649,6 +6680,9 @@ ALTER TABLE ONLY public.bans
 
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
+
+ALTER TABLE ONLY public.call_connections
+    ADD CONSTRAINT call_connections_pkey PRIMARY KEY (app_no, call_id, uid, no, what);
 
 ALTER TABLE ONLY public.call_participants
     ADD CONSTRAINT call_participants_pkey PRIMARY KEY (app_no, call_id, uid, no);

@@ -1,0 +1,142 @@
+/**
+ * Questions to agents with tools, while workers are killed and stopped and connections to the model are cut at random
+ * moments: every run ends, with at most one answer, no model does more than was charged, and no tool is called twice that
+ * must not be.
+ */
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { useServer } from './kit.ts'
+import { LONG } from './long.ts'
+import { type Serving, startServing } from './loquat.ts'
+import { CUT, type ModelReply, questionIn, resultsIn, useModelServer } from './model-server.ts'
+import { useToolServer } from './tool-server.ts'
+import { until } from './until.ts'
+
+const FAULTS = LONG ? 100 : 10
+/** Longer than the lease of a worker, so another one takes its jobs over. */
+const STOPPED_MS = 5_000
+
+const server = useServer({
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true', LOQUAT_AGENT_IDLE_SECONDS: '60' },
+})
+
+const pick = <T>(...all: T[]): T => all[Math.floor(Math.random() * all.length)] as T
+
+/** A model that asks for one tool, then answers; slowly, and not always to the end. */
+const models = useModelServer((call): ModelReply => {
+  const question = questionIn(call)
+  const [result] = resultsIn(call)
+  if (Math.random() < 0.1) return 503
+  if (result === undefined) return [{ tool: pick('book', 'look'), args: { order: question } }]
+  return (async function* () {
+    for (const word of ['So ', 'it ', 'is ', result.slice(0, 20)]) {
+      yield word
+      await sleep(100)
+      if (Math.random() < 0.03) yield CUT
+    }
+  })()
+})
+
+/** A tool takes a while, so workers die in the middle of it. */
+const tools = useToolServer((_, response) => void sleep(200).then(() => response.end('done')))
+
+const workers: Serving[] = []
+const startWorker = async () => void workers.push(await startServing('worker', server.env))
+const starting: Promise<void>[] = []
+after(async () => {
+  await Promise.allSettled(starting)
+  for (const worker of workers) await worker.end('SIGKILL')
+})
+
+const faults = {
+  async kill() {
+    // Others may come while there is only one worker, but it isn't killed.
+    await Promise.all(starting.splice(0))
+    await workers.shift()?.end('SIGKILL')
+    starting.push(startWorker())
+  },
+  async stop() {
+    const [worker] = workers
+    worker?.signal('SIGSTOP')
+    await sleep(STOPPED_MS)
+    worker?.signal('SIGCONT')
+  },
+  async cut() {
+    models.cut()
+  },
+}
+
+suite('agents under faults', () => {
+  test(`keep their promises through ${FAULTS} faults`, async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const { url, key } = models
+    await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+    const parameters = [{ key: 'order', type: 'string' as const, required: true }]
+    for (const [slug, idempotent] of [
+      ['book', false],
+      ['look', true],
+    ] as const) {
+      await app.client.apiTools.create({
+        ...{ slug, idempotent, parameters, description: slug, endpoint: `${tools.url}/${slug}` },
+        ...{ method: 'POST', enableBasicAuth: false },
+      })
+    }
+    const { uid: agent } = await app.client.agents.create({
+      ...{ name: 'Helper', providerId: 'house', apiTools: ['book', 'look'] },
+      modelMetaData: { maxTokens: 100 },
+    })
+    await Promise.all([startWorker(), startWorker()])
+    const kinds = Object.keys(faults) as (keyof typeof faults)[]
+    let asked = 0
+    for (let nth = 0; nth < FAULTS; nth++) {
+      for (let more = 0; more < 3; more++) await amira.sendText(agent, `Question ${asked++}`)
+      await sleep(Math.random() * 1_000)
+      await faults[kinds[nth % kinds.length] as keyof typeof faults]()
+    }
+    const count = (text: string) =>
+      app.cell.db
+        .query<{ amount: number }>({ name: '', text, values: [app.no] })
+        .then(({ rows }) => Number(rows[0]?.amount))
+    await until('the end of all runs', async () => {
+      const ended = await count(
+        'select count(*) as amount from agent_runs where app_no = $1 and ended_at is not null',
+      )
+      return ended === asked
+    })
+    await Promise.all(starting)
+    for (const worker of workers.splice(0)) await worker.end('SIGTERM')
+
+    const { rows: runs } = await app.cell.db.query<{ reason: string; answers: number }>({
+      name: '',
+      text: `select reason, count(m.id)::int as answers from agent_runs r
+        left join messages m on m.app_no = r.app_no and m.sender = r.agent_uid and m.parent_id = r.thread_id
+        where r.app_no = $1 group by r.run_id, reason`,
+      values: [app.no],
+    })
+    const reasons = Map.groupBy(runs, ({ reason }) => reason)
+    for (const { reason, answers } of runs) assert.equal(answers, reason === 'answered' ? 1 : 0)
+    assert.ok(reasons.has('answered'))
+    const expected = ['answered', 'outcome_unknown', 'interrupted', 'provider_unavailable']
+    assert.deepEqual(
+      [...reasons.keys()].filter((reason) => !expected.includes(reason)),
+      [],
+    )
+
+    const steps = `from agent_steps where app_no = $1 and kind = 'model_call'`
+    const calls = await count(`select count(*) as amount ${steps}`)
+    assert.ok(models.calls.length <= calls, `${models.calls.length} calls, ${calls} in the ledger`)
+    const charged = await count(`select sum(charged_tokens) as amount ${steps}`)
+    const used = models.calls
+      .filter(({ refused }) => !refused)
+      .reduce((sum, { input, output }) => sum + input + output, 0)
+    assert.ok(used <= charged, `${used} tokens, ${charged} in the ledger`)
+    const spent = (await app.client.agentBudgets.get()).spentThisMonth.tokens
+    assert.equal(spent, charged)
+
+    const booked = tools.requests.filter(({ path }) => path === '/book').map(({ body }) => body)
+    assert.equal(new Set(booked).size, booked.length)
+    assert.ok(booked.length > 0)
+  })
+})
