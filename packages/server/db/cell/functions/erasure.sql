@@ -250,17 +250,6 @@ begin
     select ctid from idempotency where app_no = p_app_no and uid = p_uid limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
-  delete from held_edits where ctid = any (array(
-    select ctid from held_edits e where app_no = p_app_no and (edited_by = p_uid or v_gone and not exists (
-      select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
-  update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
-  where app_no = p_app_no and id = any (array(
-    select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   update rule_previews p set samples = coalesce((
       select jsonb_agg(s order by nth) from jsonb_array_elements(p.samples) with ordinality e (s, nth)
       where exists (select from messages m
@@ -281,11 +270,6 @@ begin
   loop
     perform cancel_job(p_app_no, j.id);
   end loop;
-  with gone as (
-    delete from jobs where app_no = p_app_no and ended_at is not null and (
-      concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
-        ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])')) returning id)
-  delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   return v_most;
 end $$;
 
@@ -310,6 +294,22 @@ begin
     update checked_messages set data = without_user(data, p_uid, p_as)
     where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
       and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'held_edits' then
+    v_ids := array(select id from held_edits where app_no = p_app_no and id > p_after order by id limit p_limit);
+    delete from held_edits e
+    where e.app_no = p_app_no and e.id = any (v_ids) and (e.edited_by = p_uid or p_as <> p_uid and not exists (
+      select from messages m where m.app_no = p_app_no and m.id = e.id));
+    update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'jobs' then
+    v_ids := array(
+      select id from jobs where app_no = p_app_no and id > p_after and ended_at is not null order by id limit p_limit);
+    with gone as (
+      delete from jobs where app_no = p_app_no and id = any (v_ids) and ended_at is not null
+        and concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
+          ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])') returning id)
+    delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   end if;
   return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
 end $$;
@@ -403,22 +403,60 @@ begin
   return case when v_seen = p_limit then v_last end;
 end $$;
 
-/* Deletes what webhooks still wait to send of erased events. */
-create or replace function erase_backlog(p_app_no int, p_uid text) returns void
+/*
+ * Deletes what webhooks still wait to send of erased events, among the next p_limit rows of the backlog after a webhook, an
+ * order key and a position. An order key that waits for nothing any more isn't parked. Returns the last row that was
+ * looked at; none if that was all.
+ */
+create or replace function erase_backlog(
+  p_app_no int, p_uid text, p_after_webhook bigint, p_after_key text, p_after_position bigint, p_limit int
+) returns table (webhook_no bigint, key text, pos bigint)
 language plpgsql as $$
+#variable_conflict use_column
 begin
-  delete from webhook_backlog b
-  where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
-    select from event_positions p
-    where p.app_no = p_app_no and p.position = b.position and p.type = 'event.erased'));
-  delete from webhook_parked k
-  where k.app_no = p_app_no and not exists (
-    select from webhook_backlog b
-    where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key);
-  delete from webhook_dead_letters d
-  where d.app_no = p_app_no and d.upto = d.position and exists (
-    select from event_positions p
-    where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
+  return query with looked as materialized (
+    select b.webhook_no, b.key, b.position from webhook_backlog b
+    where b.app_no = p_app_no and (b.webhook_no, b.key, b.position) > (p_after_webhook, p_after_key, p_after_position)
+    order by b.webhook_no, b.key, b.position limit p_limit
+  ), gone as (
+    delete from webhook_backlog b using looked l
+    where b.app_no = p_app_no and b.webhook_no = l.webhook_no and b.key = l.key and b.position = l.position
+      and (l.key = 'user:' || p_uid or exists (
+        select from event_positions p
+        where p.app_no = p_app_no and p.position = l.position and p.type = 'event.erased'))
+    returning b.webhook_no, b.key, b.position
+  ), unparked as (
+    delete from webhook_parked k
+    where k.app_no = p_app_no
+      and (k.key = 'user:' || p_uid or (k.webhook_no, k.key) in (select webhook_no, key from gone))
+      and not exists (
+        select from webhook_backlog b
+        where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key
+          and not exists (select from gone o
+            where o.webhook_no = b.webhook_no and o.key = b.key and o.position = b.position))
+  )
+  select l.webhook_no, l.key, l.position from looked l
+  order by l.webhook_no, l.key, l.position offset p_limit - 1;
+end $$;
+
+/* The same for dead letters. */
+create or replace function erase_dead_letters(
+  p_app_no int, p_after_webhook bigint, p_after_position bigint, p_limit int
+) returns table (webhook_no bigint, pos bigint)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query with looked as materialized (
+    select d.webhook_no, d.position from webhook_dead_letters d
+    where d.app_no = p_app_no and (d.webhook_no, d.position) > (p_after_webhook, p_after_position)
+    order by d.webhook_no, d.position limit p_limit
+  ), gone as (
+    delete from webhook_dead_letters d using looked l
+    where d.app_no = p_app_no and d.webhook_no = l.webhook_no and d.position = l.position and d.upto = d.position
+      and exists (select from event_positions p
+        where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased')
+  )
+  select l.webhook_no, l.position from looked l order by l.webhook_no, l.position offset p_limit - 1;
 end $$;
 
 /*

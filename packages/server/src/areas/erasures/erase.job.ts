@@ -21,6 +21,7 @@ import {
   eraseAddresses,
   eraseAudit,
   eraseBacklog,
+  eraseDeadLetters,
   eraseDeliveries,
   eraseEvents,
   eraseFiles,
@@ -102,7 +103,7 @@ const walkMessages = (which: 'mentions' | 'actions' | 'changed'): Stage => ({
   },
 })
 
-const walkTable = (table: 'held_messages' | 'checked_messages'): Stage => ({
+const walkTable = (table: 'held_messages' | 'checked_messages' | 'held_edits' | 'jobs'): Stage => ({
   async work(tx, { appNo, uid, as, place }) {
     const after = Number(place.after)
     const { last } = await eraseFromTable.one(tx, { appNo, uid, as, table, after, limit: BATCH })
@@ -186,6 +187,8 @@ const STAGES: readonly Stage[] = [
   },
   walkTable('held_messages'),
   walkTable('checked_messages'),
+  walkTable('held_edits'),
+  walkTable('jobs'),
   {
     async work(tx, { appNo, uid, place }) {
       const after = String(place.after || NIL)
@@ -197,9 +200,20 @@ const STAGES: readonly Stage[] = [
   { before: rebuildSearch },
   walkLog,
   {
-    async work(tx, { appNo, uid }) {
-      await eraseBacklog.run(tx, { appNo, uid })
-      return {}
+    async work(tx, { appNo, uid, place }) {
+      // Only the order key, which comes last, can contain a space.
+      const [, webhook = 0, position = 0, key = ''] =
+        /^(\d+) (\d+) (.*)$/s.exec(String(place.after)) ?? []
+      const after = { webhook: Number(webhook), key, position: Number(position) }
+      const last = await eraseBacklog.maybeOne(tx, { appNo, uid, ...after, limit: BATCH })
+      return last ? { after: `${last.webhook_no} ${last.pos} ${last.key}` } : {}
+    },
+  },
+  {
+    async work(tx, { appNo, place }) {
+      const [webhook = 0, position = 0] = String(place.after).split(' ').map(Number)
+      const last = await eraseDeadLetters.maybeOne(tx, { appNo, webhook, position, limit: BATCH })
+      return last ? { after: `${last.webhook_no} ${last.pos}` } : {}
     },
   },
   {

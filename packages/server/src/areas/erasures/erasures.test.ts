@@ -10,6 +10,7 @@ import { join, newOperator } from '../../../test/operators.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
 import { repeatErasures } from './actions.ts'
+import { eraseBacklog, eraseDeadLetters, eraseFromTable } from './queries.ts'
 
 const server = useServer({ roles: ['api', 'worker'] })
 
@@ -358,6 +359,67 @@ suite('createErasure', () => {
     assert.equal(again.id, first.id)
     await refused(app.client.users.get('amira'), 'ERR_UID_NOT_FOUND')
     assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+})
+
+suite('what webhooks wait to send, held edits and jobs that ended', () => {
+  const LIMIT = 2
+
+  test('are erased in batches', async () => {
+    const app = await server.newApp()
+    const { no: appNo } = app
+    const { db } = app.cell
+    await rows(
+      db,
+      `with keys as (select unnest(array['user:amira', 'user:ben', 'group:g']) as key), parked as (
+         insert into webhook_parked (app_no, webhook_no, key) select $1, 1, key from keys
+       ), letters as (
+         insert into webhook_dead_letters (app_no, webhook_no, position, upto, reason)
+         select $1, 1, n, n, 'exhausted' from generate_series(1, 6) n
+       ), log as (
+         insert into event_positions (position, body_id, app_no, day, body_day, type)
+         select n, n, $1, current_date, current_date, case when n < 6 then 'event.erased' else 'x' end
+         from generate_series(1, 6) n
+       ), edits as (
+         insert into held_edits (app_no, id, edit_no, edited_by, data, tags, checks)
+         select $1, n, 1, case when n < 6 then 'amira' else 'ben' end, '{}', '{}', '[]' from generate_series(1, 6) n
+       ), ended as (
+         insert into jobs (app_no, id, name, state, run_at, created_at, ended_at, input)
+         select $1, n, 'x', 'done', now(), now(), now(),
+           jsonb_build_object('uid', case when n < 6 then 'amira' else 'amira2' end)
+         from generate_series(1, 6) n
+       )
+       insert into webhook_backlog (app_no, webhook_no, key, position)
+       select $1, 1, key, n from keys, generate_series(1, 5) n where key <> 'user:ben'
+       union all select $1, 1, 'user:ben', 6`,
+      [appNo],
+    )
+    const uid = 'amira'
+    for (const table of ['held_edits', 'jobs'] as const) {
+      for (let after: number | null = 0; after !== null; ) {
+        const batch = { appNo, uid, as: uid, table, after, limit: LIMIT }
+        after = (await eraseFromTable.one(db, batch)).last
+      }
+    }
+    for (let at = { webhook: 0, key: '', position: 0 }; ; ) {
+      const last = await eraseBacklog.maybeOne(db, { appNo, uid, ...at, limit: LIMIT })
+      if (!last) break
+      at = { webhook: last.webhook_no, key: last.key, position: last.pos }
+    }
+    for (let at = { webhook: 0, position: 0 }; ; ) {
+      const last = await eraseDeadLetters.maybeOne(db, { appNo, ...at, limit: LIMIT })
+      if (!last) break
+      at = { webhook: last.webhook_no, position: last.pos }
+    }
+    const left = async (columns: string, table: string) =>
+      (await rows(db, `select ${columns} as it from ${table} where app_no = $1`, [appNo])).map(
+        ({ it }) => it,
+      )
+    assert.deepEqual(await left('id', 'held_edits'), [6])
+    assert.deepEqual(await left(`input ->> 'uid'`, 'jobs'), ['amira2'])
+    assert.deepEqual(await left('key', 'webhook_backlog'), ['user:ben'])
+    assert.deepEqual(await left('key', 'webhook_parked'), ['user:ben'])
+    assert.deepEqual(await left('position', 'webhook_dead_letters'), [6])
   })
 })
 

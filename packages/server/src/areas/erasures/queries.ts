@@ -194,9 +194,20 @@ export const eraseEvents = query<Batch & { upto: number }, { last: number | null
   'select erase_events(:appNo, :uid, :as, :after, :upto, :limit) as last',
 )
 
-export const eraseBacklog = query<{ appNo: number; uid: string }>(
+export const eraseBacklog = query<
+  { appNo: number; uid: string; webhook: number; key: string; position: number; limit: number },
+  { webhook_no: number; key: string; pos: number }
+>(
   'erasures.eraseBacklog',
-  'select erase_backlog(:appNo, :uid)',
+  'select webhook_no, key, pos from erase_backlog(:appNo, :uid, :webhook, :key, :position, :limit)',
+)
+
+export const eraseDeadLetters = query<
+  { appNo: number; webhook: number; position: number; limit: number },
+  { webhook_no: number; pos: number }
+>(
+  'erasures.eraseDeadLetters',
+  'select webhook_no, pos from erase_dead_letters(:appNo, :webhook, :position, :limit)',
 )
 
 export const eraseDeliveries = query<
