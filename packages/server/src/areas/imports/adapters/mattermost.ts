@@ -58,7 +58,17 @@ function parse(text: string | undefined): any {
   }
 }
 
-const guidOf = (team = '', channel = '') => idOf(`${team}-${channel}`)
+const ID_LENGTH = 100
+const DIGEST_LENGTH = 32
+
+/** An id that other names could have too, because it was cut or changed, says by a digest which ones it is. */
+function guidOf(team = '', channel = ''): string {
+  const names = `${team}-${channel}`
+  const id = idOf(names)
+  if (id === names && !team.includes('-')) return id
+  return `${id.slice(0, ID_LENGTH - DIGEST_LENGTH - 1)}-${digestOf(team, channel)}`
+}
+
 const secondOf = (ms = 0) => Math.floor(ms / 1000)
 
 interface Channel {
@@ -120,7 +130,7 @@ function* directOf({ members = [] }: { members?: string[] } = {}): Generator<Ite
 
 /** What many names make together doesn't fit into an id; if it were cut, different ones could become the same. */
 const digestOf = (...parts: (string | number)[]) =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, DIGEST_LENGTH)
 
 const severalOf = (members: string[]) => `direct-${digestOf(...members.toSorted())}`
 
