@@ -1614,7 +1614,18 @@ export type ExportPart = {
 }
 
 export type ExportReport = {
-  kind: 'role' | 'user' | 'group' | 'member' | 'message' | 'reaction' | 'friend' | 'block'
+  kind:
+    | 'role'
+    | 'user'
+    | 'group'
+    | 'member'
+    | 'message'
+    | 'reaction'
+    | 'friend'
+    | 'block'
+    | 'sanction'
+    | 'save'
+    | 'view'
   /** Lines of this kind. */
   count: number
   /** Sum of their checksums. An import of these lines reports the same one. */
@@ -2203,7 +2214,18 @@ export type ImportProblem = {
 }
 
 export type ImportReport = {
-  kind: 'role' | 'user' | 'group' | 'member' | 'message' | 'reaction' | 'friend' | 'block'
+  kind:
+    | 'role'
+    | 'user'
+    | 'group'
+    | 'member'
+    | 'message'
+    | 'reaction'
+    | 'friend'
+    | 'block'
+    | 'sanction'
+    | 'save'
+    | 'view'
   /** Lines of this kind. */
   read: number
   /** Items that were imported. */
@@ -2294,7 +2316,7 @@ export type ImportedMessage = {
   receiverType: 'user' | 'group'
   /** UID or GUID of the receiver. */
   receiver: string
-  category?: 'message' | 'custom' | 'interactive' | undefined
+  category?: 'message' | 'custom' | undefined
   type?: string | undefined
   /** The content, as in `sendMessage`. Attachments are stored as given. */
   data?:

@@ -736,6 +736,15 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.check_user(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if not exists (select from users where app_no = p_app_no and uid = p_uid and removed_at is null) then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
+  end if;
+end $$;
+
 CREATE TABLE public.checked_messages (
     app_no integer NOT NULL,
     id bigint NOT NULL,
@@ -1465,22 +1474,52 @@ CREATE FUNCTION public.erase_addresses(p_app_no integer, p_uid text) RETURNS voi
       where o.app_no = p_app_no and o.uid <> p_uid and s.address in (o.email, o.phno))
 $$;
 
-CREATE FUNCTION public.erase_backlog(p_app_no integer, p_uid text) RETURNS void
+CREATE FUNCTION public.erase_backlog(p_app_no integer, p_uid text, p_after_webhook bigint, p_after_key text, p_after_position bigint, p_limit integer) RETURNS TABLE(webhook_no bigint, key text, pos bigint)
     LANGUAGE plpgsql
     AS $$
+#variable_conflict use_column
 begin
-  delete from webhook_backlog b
-  where b.app_no = p_app_no and (b.key = 'user:' || p_uid or exists (
-    select from event_positions p
-    where p.app_no = p_app_no and p.position = b.position and p.type = 'event.erased'));
-  delete from webhook_parked k
-  where k.app_no = p_app_no and not exists (
-    select from webhook_backlog b
-    where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key);
-  delete from webhook_dead_letters d
-  where d.app_no = p_app_no and d.upto = d.position and exists (
-    select from event_positions p
-    where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased');
+  return query with looked as materialized (
+    select b.webhook_no, b.key, b.position from webhook_backlog b
+    where b.app_no = p_app_no and (b.webhook_no, b.key, b.position) > (p_after_webhook, p_after_key, p_after_position)
+    order by b.webhook_no, b.key, b.position limit p_limit
+  ), gone as (
+    delete from webhook_backlog b using looked l
+    where b.app_no = p_app_no and b.webhook_no = l.webhook_no and b.key = l.key and b.position = l.position
+      and (l.key = 'user:' || p_uid or exists (
+        select from event_positions p
+        where p.app_no = p_app_no and p.position = l.position and p.type = 'event.erased'))
+    returning b.webhook_no, b.key, b.position
+  ), unparked as (
+    delete from webhook_parked k
+    where k.app_no = p_app_no
+      and (k.key = 'user:' || p_uid or (k.webhook_no, k.key) in (select webhook_no, key from gone))
+      and not exists (
+        select from webhook_backlog b
+        where b.app_no = p_app_no and b.webhook_no = k.webhook_no and b.key = k.key
+          and not exists (select from gone o
+            where o.webhook_no = b.webhook_no and o.key = b.key and o.position = b.position))
+  )
+  select l.webhook_no, l.key, l.position from looked l
+  order by l.webhook_no, l.key, l.position offset p_limit - 1;
+end $$;
+
+CREATE FUNCTION public.erase_dead_letters(p_app_no integer, p_after_webhook bigint, p_after_position bigint, p_limit integer) RETURNS TABLE(webhook_no bigint, pos bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+begin
+  return query with looked as materialized (
+    select d.webhook_no, d.position from webhook_dead_letters d
+    where d.app_no = p_app_no and (d.webhook_no, d.position) > (p_after_webhook, p_after_position)
+    order by d.webhook_no, d.position limit p_limit
+  ), gone as (
+    delete from webhook_dead_letters d using looked l
+    where d.app_no = p_app_no and d.webhook_no = l.webhook_no and d.position = l.position and d.upto = d.position
+      and exists (select from event_positions p
+        where p.app_no = p_app_no and p.position = d.position and p.type = 'event.erased')
+  )
+  select l.webhook_no, l.position from looked l order by l.webhook_no, l.position offset p_limit - 1;
 end $$;
 
 CREATE FUNCTION public.erase_deliveries(p_app_no integer, p_after_webhook bigint, p_after_id bigint, p_limit integer) RETURNS TABLE(webhook_no bigint, id bigint)
@@ -1633,6 +1672,22 @@ begin
     update checked_messages set data = without_user(data, p_uid, p_as)
     where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
       and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'held_edits' then
+    v_ids := array(select id from held_edits where app_no = p_app_no and id > p_after order by id limit p_limit);
+    delete from held_edits e
+    where e.app_no = p_app_no and e.id = any (v_ids) and (e.edited_by = p_uid or p_as <> p_uid and not exists (
+      select from messages m where m.app_no = p_app_no and m.id = e.id));
+    update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
+    where app_no = p_app_no and id = any (v_ids) and strpos(lower(data::text), p_uid) > 0
+      and without_user(data, p_uid, p_as) <> data;
+  elsif p_table = 'jobs' then
+    v_ids := array(
+      select id from jobs where app_no = p_app_no and id > p_after and ended_at is not null order by id limit p_limit);
+    with gone as (
+      delete from jobs where app_no = p_app_no and id = any (v_ids) and ended_at is not null
+        and concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
+          ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])') returning id)
+    delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   end if;
   return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
 end $$;
@@ -1764,17 +1819,6 @@ begin
     select ctid from idempotency where app_no = p_app_no and uid = p_uid limit p_limit));
   get diagnostics v_part = row_count;
   v_most := greatest(v_most, v_part);
-  delete from held_edits where ctid = any (array(
-    select ctid from held_edits e where app_no = p_app_no and (edited_by = p_uid or v_gone and not exists (
-      select from messages m where m.app_no = p_app_no and m.id = e.id)) limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
-  update held_edits set data = without_user(data, p_uid, p_as), mentions = array_replace(mentions, p_uid, p_as)
-  where app_no = p_app_no and id = any (array(
-    select id from held_edits where app_no = p_app_no and strpos(lower(data::text), p_uid) > 0
-      and without_user(data, p_uid, p_as) <> data limit p_limit));
-  get diagnostics v_part = row_count;
-  v_most := greatest(v_most, v_part);
   update rule_previews p set samples = coalesce((
       select jsonb_agg(s order by nth) from jsonb_array_elements(p.samples) with ordinality e (s, nth)
       where exists (select from messages m
@@ -1795,11 +1839,6 @@ begin
   loop
     perform cancel_job(p_app_no, j.id);
   end loop;
-  with gone as (
-    delete from jobs where app_no = p_app_no and ended_at is not null and (
-      concat_ws(' ', input, checkpoint, error, dedupe_key, serial_key)
-        ~ ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])')) returning id)
-  delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   return v_most;
 end $$;
 
@@ -2092,9 +2131,10 @@ begin
     if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', v_owner)); end if;
   end if;
   insert into groups
-    (app_no, guid, name, type, password_hash, icon, description, owner, metadata, tags, created_at, updated_at)
+    (app_no, guid, name, type, password_hash, icon, description, owner, permissions, metadata, tags, created_at,
+     updated_at)
   values (p_app_no, v_guid, p_group ->> 'name', p_group ->> 'type', p_group ->> 'passwordHash', p_group ->> 'icon',
-    p_group ->> 'description', v_owner, p_group -> 'metadata',
+    p_group ->> 'description', v_owner, p_group -> 'permissions', p_group -> 'metadata',
     coalesce(array(select jsonb_array_elements_text(p_group -> 'tags')), '{}'), v_created,
     to_timestamp((p_group ->> 'updatedAt')::float8))
   on conflict do nothing;
@@ -2119,6 +2159,7 @@ declare
   v_guid text := p_member ->> 'guid';
   v_uid text := p_member ->> 'uid';
   v_joined timestamptz := to_timestamp((p_member ->> 'joinedAt')::float8);
+  v_until timestamptz := to_timestamp((p_member ->> 'bannedUntil')::float8);
   g groups;
   i inbox;
 begin
@@ -2141,11 +2182,13 @@ begin
       jsonb_build_object('uid', v_uid));
   end if;
   if (p_member -> 'isBanned')::boolean then
-    insert into bans (app_no, guid, uid, scope, joined_at, banned_at)
+    -- It has ended since the export.
+    if v_until <= now() then perform refuse('THERE'); end if;
+    insert into bans (app_no, guid, uid, scope, joined_at, banned_at, until)
     values (p_app_no, v_guid, v_uid, p_member ->> 'scope', v_joined,
-      coalesce(to_timestamp((p_member ->> 'bannedAt')::float8), clock_timestamp()))
+      coalesce(to_timestamp((p_member ->> 'bannedAt')::float8), clock_timestamp()), v_until)
     on conflict (app_no, guid, uid) do update set scope = excluded.scope, joined_at = excluded.joined_at,
-      banned_at = excluded.banned_at, until = null;
+      banned_at = excluded.banned_at, until = excluded.until;
     return v_joined;
   end if;
   perform check_group_ceilings(p_app_no, v_guid, v_uid, p_limits);
@@ -2158,7 +2201,7 @@ end $$;
 
 CREATE FUNCTION public.import_messages(p_app_no integer, p_kind text, p_one text, p_other text, p_items jsonb) RETURNS TABLE(nth integer, id bigint, code text, detail text)
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 #variable_conflict use_column
 declare
   h conversations;
@@ -2336,16 +2379,24 @@ begin
       where o.i ? 'mentions' and not o.i ? 'deleted' and v_ids[o.nth] is not null;
     end if;
     perform add_imported_muids(p_app_no, p_items, v_ids);
+    if jsonb_path_exists(p_items, '$[*].files') then
+      -- Files of the app itself stay as long as the message. Those of another app are unknown here.
+      perform refer_files(p_app_no, v_ids[o.nth], f.ids)
+      from jsonb_array_elements(p_items) with ordinality o (i, nth) cross join lateral (
+        select array(select x.id from files x where x.app_no = p_app_no and x.state = 'ready'
+          and x.id in (select jsonb_array_elements_text(o.i -> 'files'))) as ids) f
+      where o.i ? 'files' and v_ids[o.nth] is not null and f.ids <> '{}';
+    end if;
   end if;
   return query select s.n, coalesce(v_ids[s.n], v_there[s.n]), v_codes[s.n], v_details[s.n]
   from generate_series(1, jsonb_array_length(p_items)) s (n);
-end $$;
+end $_$;
 
 CREATE FUNCTION public.import_reaction(p_app_no integer, p_reaction jsonb, p_limits jsonb) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
-  v_id bigint := reacted_message(p_app_no, p_reaction);
+  v_id bigint := message_of_item(p_app_no, p_reaction);
   v_wanted bigint := (p_reaction ->> 'id')::bigint;
   v_uid text := p_reaction ->> 'uid';
   r reactions;
@@ -2390,9 +2441,9 @@ begin
   if p_kind = 'reaction' then
     -- Before any head, as everyone who reacts.
     perform lock_reactions(p_app_no, m.id) from (
-      select distinct reacted_message(p_app_no, i) as id from jsonb_array_elements(p_items) i order by 1) m;
+      select distinct message_of_item(p_app_no, i) as id from jsonb_array_elements(p_items) i order by 1) m;
   end if;
-  if p_kind in ('friend', 'block') then
+  if p_kind in ('friend', 'block', 'sanction', 'save', 'view') then
     -- Before any head. Blocks lock heads in the order of their keys.
     perform from users u where u.app_no = p_app_no and u.uid = any (array(
       select uid from jsonb_array_elements(p_items) i
@@ -2411,11 +2462,14 @@ begin
     begin
       case p_kind
         when 'role' then perform import_role(p_app_no, r.item, p_limits);
-        when 'user' then perform import_user(p_app_no, r.item, p_parent);
+        when 'user' then perform import_user(p_app_no, r.item, p_parent, p_limits);
         when 'group' then perform import_group(p_app_no, r.item, p_limits, p_parent);
         when 'member' then perform import_member(p_app_no, r.item, p_limits);
         when 'friend' then code := case when not import_friend(p_app_no, r.item, p_limits) then 'THERE' end;
         when 'block' then code := case when not import_block(p_app_no, r.item) then 'THERE' end;
+        when 'sanction' then code := case when not import_sanction(p_app_no, r.item) then 'THERE' end;
+        when 'save' then code := case when not import_save(p_app_no, r.item, p_limits) then 'THERE' end;
+        when 'view' then code := case when not import_view(p_app_no, r.item, p_limits) then 'THERE' end;
         else code := case when not import_reaction(p_app_no, r.item, p_limits) then 'THERE' end;
       end case;
     exception when sqlstate 'LQ002' then
@@ -2431,11 +2485,20 @@ CREATE FUNCTION public.import_role(p_app_no integer, p_role jsonb, p_limits json
 begin
   -- As all writes to roles: their number is exact.
   perform from apps where app_no = p_app_no for no key update;
-  insert into roles (app_no, role, name, description, metadata, settings, permissions, created_at, updated_at)
-  values (p_app_no, p_role ->> 'role', p_role ->> 'name', p_role ->> 'description', p_role -> 'metadata',
-    p_role -> 'settings', nullif(p_role -> 'permissions', 'null'),
-    coalesce(to_timestamp((p_role ->> 'createdAt')::float8), now()), to_timestamp((p_role ->> 'updatedAt')::float8))
-  on conflict do nothing;
+  if (p_role -> 'builtIn')::boolean then
+    update roles set name = p_role ->> 'name', description = p_role ->> 'description', metadata = p_role -> 'metadata',
+      settings = nullif(p_role -> 'settings', 'null'), permissions = nullif(p_role -> 'permissions', 'null'),
+      restrictions = p_role -> 'restrictions',
+      updated_at = coalesce(to_timestamp((p_role ->> 'updatedAt')::float8), now())
+    where app_no = p_app_no and role = p_role ->> 'role' and built_in and updated_at is null;
+  else
+    insert into roles
+      (app_no, role, name, description, metadata, settings, permissions, restrictions, created_at, updated_at)
+    values (p_app_no, p_role ->> 'role', p_role ->> 'name', p_role ->> 'description', p_role -> 'metadata',
+      nullif(p_role -> 'settings', 'null'), nullif(p_role -> 'permissions', 'null'), p_role -> 'restrictions',
+      coalesce(to_timestamp((p_role ->> 'createdAt')::float8), now()), to_timestamp((p_role ->> 'updatedAt')::float8))
+    on conflict do nothing;
+  end if;
   if not found then perform refuse('ERR_ROLE_ALREADY_EXISTS', jsonb_build_object('role', p_role ->> 'role')); end if;
   if (select count(*) from roles where app_no = p_app_no and not built_in and removed_at is null)
     > (p_limits ->> 'roles')::int
@@ -2446,33 +2509,142 @@ begin
   insert into revocations (app_no, kind, id) values (p_app_no, 'app', 'rules ' || gen_random_uuid());
 end $$;
 
-CREATE FUNCTION public.import_user(p_app_no integer, p_user jsonb, p_parent boolean) RETURNS void
+CREATE FUNCTION public.import_sanction(p_app_no integer, p_sanction jsonb) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
+  v_uid text := p_sanction ->> 'uid';
+  v_guid text := coalesce(p_sanction ->> 'guid', '');
+  v_until timestamptz := to_timestamp((p_sanction ->> 'until')::float8);
+  v_created timestamptz := coalesce(to_timestamp((p_sanction ->> 'createdAt')::float8), now());
+  v_id bigint;
+begin
+  if v_until <= now() then return false; end if;
+  perform check_user(p_app_no, v_uid);
+  if v_guid <> '' then
+    if not exists (select from groups where app_no = p_app_no and guid = v_guid and removed_at is null) then
+      perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', v_guid));
+    end if;
+    if p_sanction ->> 'sanction' = 'ban'
+      and not exists (select from bans where app_no = p_app_no and guid = v_guid and uid = v_uid)
+    then
+      perform refuse('ERR_NOT_A_BANNED_USER', jsonb_build_object('uid', v_uid));
+    end if;
+  end if;
+  insert into sanctions as s (app_no, id, uid, kind, guid, until, reason, created_at, updated_at)
+  values (p_app_no, greatest(tick(), 1 + (select max(id) from sanctions where app_no = p_app_no)), v_uid,
+    p_sanction ->> 'sanction', v_guid, v_until, p_sanction ->> 'reason', v_created,
+    coalesce(to_timestamp((p_sanction ->> 'updatedAt')::float8), v_created))
+  -- One that has ended is there until its job has run.
+  on conflict (app_no, uid, kind, guid) do update set
+    until = excluded.until, reason = excluded.reason, created_at = excluded.created_at, updated_at = excluded.updated_at
+  where s.until <= now()
+  returning s.id into v_id;
+  if v_id is null then return false; end if;
+  -- As sanctionChange in platform/cells/revocations.ts.
+  insert into revocations (app_no, kind, id) values (p_app_no, 'app', 'sanction ' || v_uid || ' ' || gen_random_uuid());
+  if v_until is not null then
+    perform enqueue_job(p_app_no, 'sanctions.end', jsonb_build_object('id', v_id::text), v_until - clock_timestamp());
+  end if;
+  return true;
+end $$;
+
+CREATE FUNCTION public.import_save(p_app_no integer, p_save jsonb, p_limits jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id bigint := message_of_item(p_app_no, p_save);
+  v_uid text := p_save ->> 'uid';
+  m messages;
+begin
+  perform check_user(p_app_no, v_uid);
+  select * into m from messages where app_no = p_app_no and id = v_id and deleted_at is null
+    and category not in ('action', 'call');
+  if found and not m.saved then
+    perform from conversations where app_no = p_app_no and no = m.conversation for no key update;
+    update messages set saved = true where app_no = p_app_no and id = v_id and deleted_at is null;
+  end if;
+  perform from messages where app_no = p_app_no and id = m.id and deleted_at is null for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', coalesce(p_save ->> 'muid', p_save ->> 'messageId')));
+  end if;
+  insert into saves (app_no, uid, message_id, saved_at)
+  values (p_app_no, v_uid, v_id, coalesce(to_timestamp((p_save ->> 'savedAt')::float8), clock_timestamp()))
+  on conflict do nothing;
+  if not found then return false; end if;
+  -- As saves.count: messages that the user can't see any more don't count.
+  if (select count(*) from saves s
+        join messages k on k.app_no = s.app_no and k.id = s.message_id and k.deleted_at is null
+        join inbox i on i.app_no = s.app_no and i.conversation = k.conversation and i.uid = s.uid
+      where s.app_no = p_app_no and s.uid = v_uid and k.id > i.cleared_id and (i.kind = 'user' or i.scope is not null))
+    > (p_limits ->> 'saved')::int
+  then
+    perform refuse('ERR_SAVED_MESSAGES_LIMIT_EXCEEDED', jsonb_build_object('limit', p_limits -> 'saved'));
+  end if;
+  return true;
+end $$;
+
+CREATE FUNCTION public.import_user(p_app_no integer, p_user jsonb, p_parent boolean, p_limits jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_bot boolean := coalesce((p_user -> 'bot')::boolean, false);
   v_role text := coalesce(p_user ->> 'role', 'default');
   v_gone timestamptz := to_timestamp((p_user ->> 'deactivatedAt')::float8);
 begin
   if p_parent and exists (select from users where app_no = p_app_no and uid = p_user ->> 'uid') then return; end if;
+  -- As for new bots: their number is exact.
+  if v_bot then perform from apps where app_no = p_app_no for no key update; end if;
   if v_role <> 'default' then
     perform from roles where app_no = p_app_no and role = v_role and removed_at is null for share;
     if not found then perform refuse('ERR_ROLE_NOT_FOUND', jsonb_build_object('role', v_role)); end if;
   end if;
   insert into users
     (app_no, uid, name, avatar, link, role, status_message, metadata, tags, created_at, updated_at, last_active_at,
-     deactivated_at)
+     deactivated_at, bot)
   select p_app_no, p_user ->> 'uid', p_user ->> 'name', p_user ->> 'avatar', p_user ->> 'link', v_role,
     p_user ->> 'statusMessage', p_user -> 'metadata',
     coalesce(array(select jsonb_array_elements_text(p_user -> 'tags')), '{}'),
     coalesce(to_timestamp((p_user ->> 'createdAt')::float8), now()), to_timestamp((p_user ->> 'updatedAt')::float8),
-    to_timestamp((p_user ->> 'lastActiveAt')::float8), v_gone
+    to_timestamp((p_user ->> 'lastActiveAt')::float8), v_gone, v_bot
   where p_user ->> 'uid' not in ('app_system', 'app_erased')
   on conflict do nothing;
   if not found then
     if p_parent then return; end if;
     perform refuse('ERR_UID_ALREADY_EXISTS', jsonb_build_object('uid', p_user ->> 'uid'));
   end if;
+  if v_bot and (select count(*) from users where app_no = p_app_no and bot and removed_at is null)
+    > (p_limits ->> 'bots')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION', jsonb_build_object('limit', p_limits -> 'bots', 'what', 'bots per app'));
+  end if;
   perform add_total(p_app_no, case when v_gone is null then 'users.active' else 'users.deactivated' end, 1);
+end $$;
+
+CREATE FUNCTION public.import_view(p_app_no integer, p_view jsonb, p_limits jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_uid text := p_view ->> 'uid';
+  v_pinned timestamptz := to_timestamp((p_view ->> 'pinnedAt')::float8);
+  i inbox;
+begin
+  perform check_user(p_app_no, v_uid);
+  select o.* into i from inbox o join conversations h on h.app_no = o.app_no and h.no = o.conversation
+  where o.app_no = p_app_no and o.uid = v_uid and o.kind = p_view ->> 'receiverType' and o.with_id = p_view ->> 'receiver'
+    and h.shown_id > o.cleared_id and (o.kind = 'user' or o.scope is not null)
+  for no key update of o;
+  if not found then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  if i.tags <> '{}' or i.pinned_at is not null then return false; end if;
+  update inbox set tags = coalesce(array(select jsonb_array_elements_text(p_view -> 'tags')), '{}'), pinned_at = v_pinned
+  where app_no = p_app_no and uid = v_uid and kind = i.kind and with_id = i.with_id;
+  if v_pinned is not null
+    and (select count(*) from inbox where app_no = p_app_no and uid = v_uid and pinned_at is not null)
+      > (p_limits ->> 'pins')::int
+  then
+    perform refuse('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED');
+  end if;
+  return true;
 end $$;
 
 CREATE FUNCTION public.insert_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS public.messages
@@ -2847,6 +3019,18 @@ begin
   order by mentioned collate "C";
 end $$;
 
+CREATE TABLE public.muids (
+    app_no integer NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    muid text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL COLLATE pg_catalog."C",
+    message_id bigint
+);
+
+CREATE FUNCTION public.message_of_item(p_app_no integer, p_item jsonb) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN COALESCE((SELECT u.message_id FROM public.muids u WHERE ((u.app_no = message_of_item.p_app_no) AND (u.sender = ''::text) AND (u.target = ''::text) AND (u.muid = COALESCE(('muid:'::text || (message_of_item.p_item ->> 'muid'::text)), ('id:'::text || (message_of_item.p_item ->> 'messageId'::text)))))), ((p_item ->> 'messageId'::text))::bigint);
+
 CREATE FUNCTION public.message_of_receipt(h public.conversations, p_uid text, p_after bigint, p_newest public.messages) RETURNS public.messages
     LANGUAGE plpgsql
     AS $$
@@ -3100,18 +3284,6 @@ end $$;
 CREATE FUNCTION public.reached_id(i public.inbox, p_kind text) RETURNS bigint
     LANGUAGE sql STABLE
     RETURN GREATEST((i).read_id, (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'read'::text))), CASE WHEN (p_kind = 'delivered'::text) THEN (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'delivered'::text))) ELSE NULL::bigint END);
-
-CREATE TABLE public.muids (
-    app_no integer NOT NULL,
-    sender text NOT NULL COLLATE pg_catalog."C",
-    muid text NOT NULL COLLATE pg_catalog."C",
-    target text NOT NULL COLLATE pg_catalog."C",
-    message_id bigint
-);
-
-CREATE FUNCTION public.reacted_message(p_app_no integer, p_reaction jsonb) RETURNS bigint
-    LANGUAGE sql STABLE
-    RETURN COALESCE((SELECT u.message_id FROM public.muids u WHERE ((u.app_no = reacted_message.p_app_no) AND (u.sender = ''::text) AND (u.target = ''::text) AND (u.muid = COALESCE(('muid:'::text || (reacted_message.p_reaction ->> 'muid'::text)), ('id:'::text || (reacted_message.p_reaction ->> 'messageId'::text)))))), ((p_reaction ->> 'messageId'::text))::bigint);
 
 CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text[]) RETURNS void
     LANGUAGE sql

@@ -20,6 +20,8 @@ import {
 import type { CurrentPermissions, PermissionChanges } from './schema.ts'
 import { definitionOf, type PermissionType, readValue, valuesOf } from './values.ts'
 
+export { type PermissionType, readValue }
+
 type Given = PermissionChanges['permissions']
 
 /** Changes the rules of a role. They hold everywhere within a second. */

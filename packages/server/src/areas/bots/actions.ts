@@ -9,7 +9,7 @@ import { addUser, dropUser } from '../users/actions.ts'
 import { findBot, listBots, lockBots } from './queries.ts'
 import type { NewBot } from './schema.ts'
 
-const BOTS_PER_APP = 25
+export const BOTS_PER_APP = 25
 
 export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRecord> {
   const appNo = actor.app.no

@@ -22,7 +22,7 @@ import { refusePin } from './policy.ts'
 import type { Pin, PinRecord } from './schema.ts'
 
 /** The most pinned conversations of a user, and of the app. */
-const MOST = 5
+export const MOST = 5
 
 /** Pins a view for its owner. */
 export const pinConversation = (deps: Deps, actor: Actor, viewKey: ViewKey) =>

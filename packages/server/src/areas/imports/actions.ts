@@ -12,6 +12,8 @@ import type { Tx } from '../../platform/db/db.ts'
 import { type ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { answerTo } from '../../platform/http/refusal.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
+import { BOTS_PER_APP } from '../bots/actions.ts'
+import { MOST as PINS_PER_USER } from '../conversations/pins.actions.ts'
 import { findGroup } from '../groups/queries.ts'
 import { ROLES_PER_APP } from '../roles/actions.ts'
 import { holdAnyUsers } from '../users/queries.ts'
@@ -185,7 +187,8 @@ export const limitsOf = ({ settings }: Pick<Actor, 'settings'>): string =>
     groups: limitOf(settings, 'limits.groupsPerUser'),
     reactions: limitOf(settings, 'limits.reactionsPerMessage'),
     friends: limitOf(settings, 'limits.friendsPerUser'),
-    roles: ROLES_PER_APP,
+    saved: limitOf(settings, 'limits.savedMessages'),
+    ...{ roles: ROLES_PER_APP, bots: BOTS_PER_APP, pins: PINS_PER_USER },
   })
 
 /** The items of a request, by name. A list is accepted too: its items are named by their ids. */

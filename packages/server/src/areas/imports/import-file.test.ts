@@ -107,6 +107,7 @@ suite('importFile', () => {
     const none = { read: 0, imported: 0, there: 0, refused: 0 }
     assert.deepEqual(first.counts, {
       ...{ role: none, reaction: none, friend: none, block: none },
+      ...{ sanction: none, save: none, view: none },
       user: { read: 5, imported: 5, there: 0, refused: 0 },
       group: { read: 1, imported: 1, there: 0, refused: 0 },
       member: { read: 1, imported: 1, there: 0, refused: 0 },
@@ -118,6 +119,51 @@ suite('importFile', () => {
     assert.equal(again.counts.message.there, 601)
     assert.deepEqual(await digest(app), after)
     assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('refuses rules, sanctions, saves and views that no app can have', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    const role = { kind: 'role', role: 'nurse', name: 'Nurse' }
+    const sanction = { kind: 'sanction', uid: 'a', sanction: 'ban', reason: 'Rude' }
+    const group = { kind: 'group', guid: 'g', name: 'G', type: 'public' }
+    const view = { kind: 'view', uid: 'a', receiverType: 'user', receiver: 'b' }
+    const { counts, problems } = await bring(app, [
+      lines([
+        { ...role, permissions: { fly: { value: 'allow' } } },
+        { ...role, permissions: { createGroup: { value: 'perhaps' } } },
+        { ...role, restrictions: { flying: AT } },
+        { ...role, role: '@staff' },
+        { ...role, role: '@staff', builtIn: true },
+        { ...group, permissions: { participant: { createGroup: { value: 'deny' } } } },
+        group,
+        { ...sanction, guid: 'g' },
+        { ...sanction, uid: 'nobody' },
+        // It has ended.
+        { ...sanction, until: AT },
+        { kind: 'save', uid: 'a', muid: 'none' },
+        { kind: 'save', uid: 'a' },
+        { ...view, tags: ['t'] },
+      ]),
+    ])
+    assert.deepEqual(
+      problems
+        .map(({ line, code }) => [line, code])
+        .sort(([one], [two]) => Number(one) - Number(two)),
+      [
+        [1, 'ERR_PERMISSION_NOT_FOUND'],
+        [2, 'ERR_BAD_REQUEST'],
+        [3, 'ERR_FEATURE_NOT_FOUND'],
+        [4, 'ERR_BAD_REQUEST'],
+        [6, 'ERR_PERMISSION_NOT_FOUND'],
+        [8, 'ERR_NOT_A_BANNED_USER'],
+        [9, 'ERR_UID_NOT_FOUND'],
+        [11, 'ERR_MESSAGE_ID_NOT_FOUND'],
+        [12, 'ERR_BAD_REQUEST'],
+        [13, 'ERR_CONVERSATION_NOT_ACCESSIBLE'],
+      ],
+    )
+    assert.deepEqual([counts.sanction.there, counts.role.there], [1, 1])
   })
 
   test('imports friends and blocks, and refuses those of unknown users', async () => {

@@ -12,11 +12,14 @@ import {
   readFileBlock,
   readFileFriend,
   readFileGroup,
+  readFileMember,
   readFileMessage,
   readFileReaction,
   readFileRole,
-  readMember,
-  readUser,
+  readFileSanction,
+  readFileSave,
+  readFileUser,
+  readFileView,
 } from './items.ts'
 import { type Count, type Counts, KINDS, type Kind } from './kinds.ts'
 import type { Line } from './lines.ts'
@@ -77,14 +80,11 @@ export type Piece = (tx: Tx) => Promise<Outcome[]>
 export class Batch {
   /** What is known without the database. */
   readonly outcomes: Outcome[] = []
-  readonly roles: Item<object>[] = []
-  readonly users: Item<ImportedUser>[] = []
-  readonly groups: Item<object>[] = []
-  readonly members: Item<object>[] = []
   readonly messages: Item<MessageItem>[] = []
-  readonly reactions: Item<object>[] = []
-  readonly friends: Item<object>[] = []
-  readonly blocks: Item<object>[] = []
+  readonly records: Record<RecordKind, Item<object>[]> = {
+    ...{ role: [], user: [], group: [], member: [], reaction: [], friend: [], block: [] },
+    ...{ sanction: [], save: [], view: [] },
+  }
   /** What items bring along, if it isn't there. */
   readonly parents: { users: ImportedUser[]; groups: object[] } = { users: [], groups: [] }
   size = 0
@@ -144,6 +144,14 @@ export const problemsOf = (outcomes: Outcome[]): Problem[] =>
     result === 'refused' ? [{ line, code, message }] : [],
   )
 
+/** Kinds whose items bring no others along. */
+const SIMPLE = {
+  ...{ role: readFileRole, user: readFileUser, reaction: readFileReaction },
+  ...{ friend: readFileFriend, block: readFileBlock, sanction: readFileSanction },
+  ...{ save: readFileSave, view: readFileView },
+}
+const isSimple = (kind: Kind): kind is keyof typeof SIMPLE => kind in SIMPLE
+
 /** Reads lines into batches, and says how to import them. */
 export class Importer {
   readonly #options: FileImport
@@ -181,21 +189,17 @@ export class Importer {
     }
     const users = (...details: (ImportedUser | undefined)[]) =>
       parents.users.push(...details.filter((user) => user !== undefined))
-    if (kind === 'role') batch.roles.push({ ...at, item: readFileRole(given, now) })
-    else if (kind === 'reaction')
-      batch.reactions.push({ ...at, item: readFileReaction(given, now) })
-    else if (kind === 'friend') batch.friends.push({ ...at, item: readFileFriend(given, now) })
-    else if (kind === 'block') batch.blocks.push({ ...at, item: readFileBlock(given, now) })
-    else if (kind === 'user') batch.users.push({ ...at, item: readUser(given, undefined, now) })
+    const { records } = batch
+    if (isSimple(kind)) records[kind].push({ ...at, item: SIMPLE[kind](given, now) })
     else if (kind === 'group') {
       const { groupOwnerDetails, ...item } = await withHash(readFileGroup(given, now))
       users(groupOwnerDetails)
-      batch.groups.push({ ...at, item })
+      records.group.push({ ...at, item })
     } else if (kind === 'member') {
-      const { userDetails, groupDetails, ...item } = readMember(given, undefined, now)
+      const { userDetails, groupDetails, ...item } = readFileMember(given, now)
       users(userDetails)
       await group(groupDetails)
-      batch.members.push({ ...at, item })
+      records.member.push({ ...at, item })
     } else {
       const message = readFileMessage(given, now)
       const item = messageItem(settings, message)
@@ -209,20 +213,14 @@ export class Importer {
   /** What to do for a batch, in this order. The same lines always give the same pieces. */
   *pieces(batch: Batch): Generator<Piece> {
     if (this.#options.dryRun) return
-    const { parents } = batch
+    const { parents, records } = batch
     const unnamed = <T>(items: T[]) => items.map((item) => ({ line: 0, item }))
-    yield* this.#records('role', batch.roles)
-    yield* this.#records('user', unnamed(parents.users), true)
-    yield* this.#records('user', batch.users)
-    yield* this.#records('group', unnamed(parents.groups), true)
-    yield* this.#records('group', batch.groups)
-    yield* this.#records('member', batch.members)
-    for (const some of inPieces(byConversation(batch.messages))) {
-      yield this.#messages(some)
+    for (const kind of KINDS) {
+      if (kind === 'user') yield* this.#records('user', unnamed(parents.users), true)
+      if (kind === 'group') yield* this.#records('group', unnamed(parents.groups), true)
+      if (kind !== 'message') yield* this.#records(kind, records[kind])
+      else for (const some of inPieces(byConversation(batch.messages))) yield this.#messages(some)
     }
-    yield* this.#records('reaction', batch.reactions)
-    yield* this.#records('friend', batch.friends)
-    yield* this.#records('block', batch.blocks)
   }
 
   /** Parents have no outcome, and one that fails is missed by its items. */

@@ -265,9 +265,9 @@ suite('importMessages', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('refuses what only the service writes', async () => {
+  test('refuses other categories than the contract has', async () => {
     const app = await newApp()
-    for (const category of ['action', 'call', 'agentic']) {
+    for (const category of ['action', 'call', 'agentic', 'interactive']) {
       const data = await bring(app, 'messages', { m: message('m', { category, type: 'x' }) })
       assert.equal(data.m.error.code, 'ERR_INVALID_MESSAGE_CATEGORY')
     }

@@ -1,19 +1,24 @@
 /** The items of an import, as requests and files have them, and as the functions in imports.sql read them. */
-import { GROUP_TYPES, SCOPES } from '@loquat/protocol'
+import { ByName, GROUP_TYPES, SCOPES } from '@loquat/protocol'
 import { type Static, type TSchema, Type } from 'typebox'
-import { permissionsAfter } from '../../core/access/twins.ts'
+import { isFeature } from '../../core/access/definitions.ts'
+import type { StoredPermissions } from '../../core/access/rules.ts'
+import { permissionsAfter, type RoleSettings, settingsAfter } from '../../core/access/twins.ts'
 import type { Actor } from '../../core/actor.ts'
 import { SYSTEM_UID, secondOf } from '../../core/ids.ts'
 import { isWritten } from '../../core/message-record.ts'
 import { settingOf } from '../../core/settings.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { Id, Tags } from '../../platform/http/schemas.ts'
 import { validatorCompiler } from '../../platform/http/validation.ts'
+import { type PermissionType, readValue } from '../access/actions.ts'
+import { fileIdsIn } from '../files/attach.actions.ts'
 import { NewGroup } from '../groups/schema.ts'
 import { MESSAGE_BYTES } from '../messages/schema.ts'
 import { isObject, readContent } from '../messages/send.actions.ts'
+import { NewSanction } from '../moderation/sanctions.schema.ts'
 import { ReactionParams } from '../reactions/schema.ts'
-import { NewRole } from '../roles/schema.ts'
+import { NewRole, RoleId } from '../roles/schema.ts'
 import { NewUser } from '../users/schema.ts'
 
 /** Ten digits, as a number or as text. The first id of a message is in the first such second. */
@@ -98,7 +103,7 @@ export const ImportedMessage = Type.Object(
     receiverType: Type.Enum(['user', 'group']),
     receiver: Id('UID or GUID of the receiver.'),
     category: Type.Optional(
-      Type.Unknown({ description: '`message`, `custom` or `interactive`, as in `sendMessage`.' }),
+      Type.Unknown({ description: '`message` or `custom`, as in `sendMessage`.' }),
     ),
     type: Type.Optional(Type.Unknown({ description: 'As in `sendMessage`.' })),
     data: Type.Optional(
@@ -133,19 +138,49 @@ export const ImportedMessage = Type.Object(
 export type ImportedMessage = Static<typeof ImportedMessage>
 
 /** What only files have: exports of this service contain it. */
+const Permissions = ByName(
+  Type.Object({
+    value: Type.Unknown(),
+    createdAt: Time('When the value was first set. Default: now.'),
+    updatedAt: Time('Time of the last change. Default: `createdAt`.'),
+  }),
+)
+type Permissions = Static<typeof Permissions>
+
 const FileRole = Type.Object({
   ...NewRole.properties,
+  role: RoleId,
+  builtIn: Type.Optional(Type.Boolean()),
+  permissions: Type.Optional(Permissions),
+  restrictions: Type.Optional(ByName(Second('Since when the feature is restricted.'))),
   createdAt: Time('Time of creation. Default: now.'),
   updatedAt: Time('Time of the last change.'),
 })
+
+const FileUser = Type.Object({ ...ImportedUser.properties, bot: Type.Optional(Type.Boolean()) })
+export type FileUser = Static<typeof FileUser>
 
 /** The cost is part of it, so it must be ours. */
 const OUR_HASH = '^\\$argon2id\\$v=19\\$m=19456,t=2,p=1\\$[\\w+/]{22}\\$[\\w+/]{43}$'
 const FileGroup = Type.Object({
   ...ImportedGroup.properties,
   passwordHash: Type.Optional(Type.String({ pattern: OUR_HASH })),
+  permissions: Type.Optional(
+    Type.Object(
+      Object.fromEntries(SCOPES.map((scope) => [scope, Type.Optional(Permissions)])) as Record<
+        (typeof SCOPES)[number],
+        ReturnType<typeof Type.Optional<typeof Permissions>>
+      >,
+    ),
+  ),
 })
 export type FileGroup = Static<typeof FileGroup>
+
+/** The end of a ban may be in the future. */
+const FileMember = Type.Object({
+  ...ImportedMember.properties,
+  bannedUntil: Time('With `isBanned`: when the ban ends.'),
+})
 
 const Uid = Type.Optional(Type.String({ minLength: 1, maxLength: 100 }))
 const FileMessage = Type.Object({
@@ -174,6 +209,29 @@ const FileFriend = Type.Object({
 const FileBlock = Type.Object({
   ...{ uid: Id('UID of the user who blocks.'), blockedUid: Id('UID of the blocked user.') },
   createdAt: Time('Since when. Default: now.'),
+})
+
+const FileSanction = Type.Object({
+  ...NewSanction.properties,
+  kind: Type.Optional(Type.Literal('sanction')),
+  sanction: NewSanction.properties.kind,
+  createdAt: Time('When it began. Default: now.'),
+  updatedAt: Time('Time of the last change. Default: `createdAt`.'),
+})
+
+const FileSave = Type.Object({
+  messageId: MessageId('The id of the message in the export.'),
+  muid: Type.Optional(ImportedMessage.properties.muid),
+  uid: Id('UID of the user.'),
+  savedAt: Time('When the user saved it. Default: now.'),
+})
+
+const FileView = Type.Object({
+  uid: Id('UID of the user whose conversation it is.'),
+  receiverType: Type.Enum(['user', 'group']),
+  receiver: Id('UID or GUID of the other side.'),
+  tags: Type.Optional(Tags('Up to 25 tags.')),
+  pinnedAt: Time('When the user pinned it.'),
 })
 
 /** A message as import_messages reads it, with the key of its conversation. */
@@ -208,10 +266,16 @@ const checkFileMessage = reader(FileMessage)
 const checkFileReaction = reader(FileReaction)
 const checkFileFriend = reader(FileFriend)
 const checkFileBlock = reader(FileBlock)
+const checkFileUser = reader(FileUser)
+const checkFileMember = reader(FileMember)
+const checkFileSanction = reader(FileSanction)
+const checkFileSave = reader(FileSave)
+const checkFileView = reader(FileView)
 
 const TIMES = [
   ...['createdAt', 'updatedAt', 'lastActiveAt', 'deactivatedAt', 'ownerJoinedAt', 'bannedAt'],
   ...['sentAt', 'deliveredAt', 'readAt', 'editedAt', 'deletedAt', 'pinnedAt', 'reactedAt'],
+  'savedAt',
 ]
 
 const thisSecond = () => Math.floor(Date.now() / 1000)
@@ -240,21 +304,61 @@ export function readUser(given: unknown, key?: string, now = thisSecond()): Impo
   return item
 }
 
+export const readFileUser = (given: unknown, now: number): FileUser =>
+  withTimes(checkFileUser(given), now)
+
 /** As import_role reads it. */
 export function readFileRole(given: unknown, now: number): object {
   const item = withTimes(checkFileRole(given), now)
+  if (!item.builtIn && item.role.startsWith('@')) {
+    throw badRequest({ role: ['only built-in roles begin with @'] })
+  }
+  const { settings = null, permissions, restrictions, ...role } = item
   const since = Number(item.createdAt ?? now)
-  return { ...item, permissions: permissionsAfter(item.settings ?? null, null, since) }
+  const unknown = Object.keys(restrictions ?? {}).find((feature) => !isFeature(feature))
+  if (unknown !== undefined) throw fail('ERR_FEATURE_NOT_FOUND', { feature: unknown })
+  const times = Object.entries(restrictions ?? {}).map(([feature, at]) => [feature, Number(at)])
+  return {
+    ...role,
+    ...(permissions
+      ? rulesOf(settings, readPermissions('role', permissions, now))
+      : { settings, permissions: permissionsAfter(settings, null, since) }),
+    ...(times.length > 0 && { restrictions: Object.fromEntries(times) }),
+  }
+}
+
+/** Settings and permissions of a role, in step: a file that others write may have one of them. */
+const rulesOf = (settings: RoleSettings | null, permissions: StoredPermissions) => ({
+  settings: settingsAfter(permissions, settings),
+  permissions,
+})
+
+/** Roles that a permission names may come later in the file, so any are accepted. */
+function readPermissions(type: PermissionType, given: Permissions, now: number): StoredPermissions {
+  const entries = Object.entries(given).map(([name, { value: asked, ...times }]) => {
+    const roles = new Set([asked].flat().map((role) => String(role).toLowerCase()))
+    const value = readValue(type, name, asked, roles)
+    if (value instanceof ApiError) throw value
+    const { createdAt = now, updatedAt = createdAt } = withTimes(times, now)
+    return [name, { value, createdAt, updatedAt }]
+  })
+  return Object.fromEntries(entries)
 }
 
 export const readGroup = (given: unknown, key?: string, now = thisSecond()): ImportedGroup =>
   checkedGroup(checkGroup(given), key, now)
 
 export function readFileGroup(given: unknown, now: number): FileGroup {
-  const { passwordHash, ...group } = checkFileGroup(given)
-  if (passwordHash === undefined) return checkedGroup(group, undefined, now)
+  const { passwordHash, permissions, ...group } = checkFileGroup(given)
+  const scopes = Object.entries(permissions ?? {}).map(([scope, some]) => [
+    scope,
+    readPermissions('scope', some, now),
+  ])
+  const rules = scopes.length > 0 && { permissions: Object.fromEntries(scopes) }
+  if (passwordHash === undefined) return { ...checkedGroup(group, undefined, now), ...rules }
   // Its password is known by its hash only.
-  return { ...checkedGroup({ ...group, password: passwordHash }, undefined, now), passwordHash }
+  const item = checkedGroup({ ...group, password: passwordHash }, undefined, now)
+  return { ...item, ...rules, passwordHash }
 }
 
 function checkedGroup(given: ImportedGroup, key: string | undefined, now: number): ImportedGroup {
@@ -265,8 +369,17 @@ function checkedGroup(given: ImportedGroup, key: string | undefined, now: number
   return item
 }
 
-export function readMember(given: unknown, key?: string, now = thisSecond()): ImportedMember {
-  const item = withTimes(checkMember(given), now)
+export const readMember = (given: unknown, key?: string, now = thisSecond()): ImportedMember =>
+  checkedMember(checkMember(given), key, now)
+
+export function readFileMember(given: unknown, now: number): ImportedMember {
+  const { bannedUntil, ...member } = checkFileMember(given)
+  const item = checkedMember(member, undefined, now)
+  return bannedUntil === undefined ? item : { ...item, ...{ bannedUntil: Number(bannedUntil) } }
+}
+
+function checkedMember(given: ImportedMember, key: string | undefined, now: number) {
+  const item = withTimes(given, now)
   checkKey(key, 'memberId', item.memberId)
   checkKey(item.memberId, 'memberId', `${item.guid}_member_${item.uid}`)
   if (item.joinedAt !== undefined) {
@@ -280,8 +393,10 @@ export function readMember(given: unknown, key?: string, now = thisSecond()): Im
 
 export function readMessage(given: unknown, key?: string, now = thisSecond()): ImportedMessage {
   const item = checkedMessage(checkMessage(given), now)
-  // Only exports of this service contain what it wrote itself.
-  if (isOurs(item.category)) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
+  // As the contract says. Files can have more, because exports of this service contain it.
+  if (!['message', 'custom'].includes(String(item.category ?? 'message'))) {
+    throw fail('ERR_INVALID_MESSAGE_CATEGORY')
+  }
   if (key !== undefined && key !== item.muid) {
     throw badRequest({ muid: ['muid must equal the name of the item'] })
   }
@@ -313,6 +428,24 @@ export const readFileFriend = (given: unknown, now: number): object =>
 /** As import_block reads it. */
 export const readFileBlock = (given: unknown, now: number): object =>
   withTimes(checkFileBlock(given), now)
+
+/** As import_sanction reads it. */
+export const readFileSanction = (given: unknown, now: number): object =>
+  withTimes(checkFileSanction(given), now)
+
+/** As import_save reads it. */
+export function readFileSave(given: unknown, now: number): object {
+  const item = withTimes(checkFileSave(given), now)
+  if (item.muid === undefined && item.messageId === undefined) {
+    throw badRequest({ muid: ['muid or messageId is required'] })
+  }
+  checkIds(item)
+  return item
+}
+
+/** As import_view reads it. */
+export const readFileView = (given: unknown, now: number): object =>
+  withTimes(checkFileView(given), now)
 
 function checkIds(item: { id?: string; parentId?: string; quotedId?: string; messageId?: string }) {
   for (const name of ['id', 'parentId', 'quotedId', 'messageId'] as const) {
@@ -395,6 +528,7 @@ export function messageItem(
   const [one = '', other = ''] = kind === 'group' ? [receiver] : [sender, receiver].sort()
   const reply = message.parentId !== undefined || message.parentMuid !== undefined
   const { id } = message
+  const files = deletedAt ? [] : fileIdsIn(content.data)
   return {
     ...{ kind, one, other },
     item: {
@@ -402,6 +536,7 @@ export function messageItem(
       second: message.sentAt,
       shows: shows(settings, content.category, reply),
       ...(tags?.length && { tags }),
+      ...(files.length > 0 && { files }),
       ...(content.mentions && { mentions: content.mentions }),
       ...(id !== undefined && isIdOf(id, Number(message.sentAt)) && { id }),
       ...(message.parentId !== undefined && { parent: message.parentId }),

@@ -8,6 +8,9 @@ export const KINDS = [
   'reaction',
   'friend',
   'block',
+  'sanction',
+  'save',
+  'view',
 ] as const
 export type Kind = (typeof KINDS)[number]
 

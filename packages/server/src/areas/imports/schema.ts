@@ -32,7 +32,7 @@ const members = Body('MemberImport', 'members', ImportedMember, '`memberId`')
 const DocumentedMessage = Type.Object(
   {
     ...ImportedMessage.properties,
-    category: Type.Optional(Type.Enum(['message', 'custom', 'interactive'])),
+    category: Type.Optional(Type.Enum(['message', 'custom'])),
     type: Type.Optional(Type.String()),
     data: Type.Optional(
       Type.Object(

@@ -92,7 +92,7 @@ suite('slack', () => {
     const { app, items, imported, unmapped } = await bring(slack, path)
     assert.deepEqual(imported, {
       ...{ role: 0, user: 2, group: 1, member: 1, message: 4, reaction: 1 },
-      ...{ friend: 0, block: 0 },
+      ...{ friend: 0, block: 0, sanction: 0, save: 0, view: 0 },
     })
     assert.deepEqual(unmapped, {
       'messages of the type channel_join': 1,
@@ -149,7 +149,7 @@ suite('mattermost', () => {
     const { imported, unmapped, app } = await bring(mattermost, path)
     assert.deepEqual(imported, {
       ...{ role: 0, user: 2, group: 1, member: 1, message: 3, reaction: 1 },
-      ...{ friend: 0, block: 0 },
+      ...{ friend: 0, block: 0, sanction: 0, save: 0, view: 0 },
     })
     assert.deepEqual(unmapped, {
       teams: 1,
@@ -162,9 +162,16 @@ suite('mattermost', () => {
     assert.equal(name, 'Amira')
   })
 
-  test('tells direct channels and posts apart whose names are long', async () => {
+  test('tells channels and posts apart whose names are long, or alike once they are joined', async () => {
     const path = join(folder, 'long.jsonl')
     const names = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(60))
+    const named = [
+      ...['x', 'y'].map((end) => ({ team: 'a'.repeat(60), name: `${'b'.repeat(60)}${end}` })),
+      ...[
+        { team: 'one-two', name: 'three' },
+        { team: 'one', name: 'two-three' },
+      ],
+    ]
     const channels = [names.slice(0, 3), [0, 1, 3].map((nth) => names[nth] ?? '')]
     const post = (members: string[], at: number) => ({
       type: 'direct_post',
@@ -175,11 +182,12 @@ suite('mattermost', () => {
     })
     const lines = [
       ...names.map((username) => ({ type: 'user', user: { username } })),
+      ...named.map((channel) => ({ type: 'channel', channel })),
       ...channels.map((members) => ({ type: 'direct_channel', direct_channel: { members } })),
       ...channels.flatMap((members) => [post(members, 1), post(members, 2)]),
     ]
     await writeFile(path, lines.map((line) => JSON.stringify(line)).join('\n'))
     const { imported } = await bring(mattermost, path)
-    assert.deepEqual([imported.group, imported.member, imported.message], [2, 6, 4])
+    assert.deepEqual([imported.group, imported.member, imported.message], [6, 6, 4])
   })
 })

@@ -8,6 +8,7 @@ import { rows } from '../../../../test/log-writers.ts'
 import { killRunning, startServing } from '../../../../test/loquat.ts'
 import { until } from '../../../../test/until.ts'
 import { verify } from '../../../verify/verify.ts'
+import { KINDS } from '../kinds.ts'
 import { removeOldExports } from './queries.ts'
 
 /** Without a worker: tests run the queue themselves. */
@@ -49,6 +50,8 @@ async function done(by: Caller, method: string, path: string, body?: object): Pr
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
 }
 
+const WARD = { receiver: 'ward', receiverType: 'group' as const }
+
 /** An app with everything that an export contains. */
 async function fullApp(): Promise<TestApp> {
   const app = await server.newApp()
@@ -61,7 +64,7 @@ async function fullApp(): Promise<TestApp> {
     ...{ uid: 'amira', name: 'Amira', role: 'nurse', tags: ['staff'], metadata: { room: null } },
     statusMessage: 'On duty',
   })
-  await app.users('ben', 'cleo', 'dora', 'ed')
+  await app.users('ben', 'cleo', 'dora', 'ed', 'fay')
   await done(app, 'DELETE', '/v3/users', { uidsToDeactivate: ['ed'] })
   const group = { guid: 'ward', name: 'Ward', tags: ['night'], metadata: { a: [1, null] } }
   await client.groups.create({
@@ -107,13 +110,73 @@ async function fullApp(): Promise<TestApp> {
   await done(app, 'POST', '/v3/users/dora/friends', { accepted: ['amira', 'ben'] })
   await done(app, 'POST', '/v3/users/dora/blockedusers', { blockedUids: ['ben'] })
   await done(app, 'POST', '/v3/users/ben/blockedusers', { blockedUids: ['cleo'] })
+  await addRules(app)
+  await addSanctions(app)
+  await addViews(app, first.id, direct.id)
   return app
+}
+
+const HOUR = 3_600
+const inHours = (hours: number) => Math.floor(Date.now() / 1_000) + hours * HOUR
+
+/** Permissions of a role, of the built-in one and of a group, and a bot. */
+async function addRules(app: TestApp): Promise<void> {
+  const nurse = { 'sendMessage.allowedReceiverRoles': ['default', 'nurse'], createGroup: 'deny' }
+  await done(app, 'PUT', '/v3/roles/nurse/permissions', { permissions: nurse })
+  const restricted = { featuresToRestrict: ['createGroup'] }
+  await done(app, 'POST', '/v3/roles/nurse/restrictedfeatures', restricted)
+  await done(app, 'PUT', '/v3/roles/default/permissions', { permissions: { initiateCall: 'deny' } })
+  await done(app, 'PUT', '/v3/groups/ward/scopes/participant/permissions', {
+    permissions: { sendThreadedMessage: 'deny' },
+  })
+  await app.client.bots.create({ uid: 'helper', name: 'Helper' })
+}
+
+async function addSanctions(app: TestApp): Promise<void> {
+  for (const sanction of [
+    { uid: 'cleo', kind: 'ban', guid: 'ward', reason: 'Again' },
+    { uid: 'ben', kind: 'ban', guid: 'ward', until: inHours(5), reason: 'Rude' },
+    { uid: 'dora', kind: 'mute', guid: 'ward', until: inHours(1), reason: 'Loud' },
+    { uid: 'fay', kind: 'mute', reason: 'Spam' },
+  ]) {
+    await done(app, 'POST', '/v3/moderation/sanctions', sanction)
+  }
+}
+
+/** What users keep for themselves. */
+async function addViews(app: TestApp, ...ids: string[]): Promise<void> {
+  const amira = app.as('amira')
+  for (const id of ids) await done(amira, 'POST', `/v3/messages/${id}/save`)
+  await done(amira, 'PUT', '/v3/users/ben/conversation', { tags: ['urgent', 'team'] })
+  await done(amira, 'POST', '/v3/users/ben/conversation/pin')
+  await done(app.as('dora'), 'POST', '/v3/groups/ward/conversation/pin')
 }
 
 const kindsOf = (items: { kind: string }[]) =>
   Object.fromEntries(
     [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
   )
+
+/** What was imported is in force, as it was in the first app. */
+async function holdsInCopy(copy: TestApp): Promise<void> {
+  const { data: saved } = await copy.as('amira').messages.listSaved({})
+  assert.equal(saved.length, 2)
+  const { data: views } = await copy.as('amira').conversations.list({ withTags: true })
+  const direct = views.find(({ conversationId }) => conversationId === 'amira_user_ben')
+  assert.deepEqual([direct?.tags, direct?.pinnedBy], [['urgent', 'team'], 'amira'])
+  await refused(copy.as('fay').sendText('amira', 'Hello?'), 'ERR_USER_MUTED')
+  await refused(copy.as('dora').sendText('ward', 'Hello?', WARD), 'ERR_USER_MUTED')
+  const rejoined = await copy.as('ben').call('POST', '/v3/groups/ward/join', { body: {} })
+  assert.equal(rejoined.body.error.code, 'ERR_BANNED_GROUPMEMBER')
+  const { data: sanctions } = await copy.client.sanctions.list({})
+  assert.equal(sanctions.length, 4)
+  const group = { guid: 'new', name: 'New', type: 'public' }
+  const denied = await copy.as('amira').call('POST', '/v3/groups', { body: group })
+  assert.equal(denied.status, 403)
+  // Each end has a job of its own.
+  const jobs = `select from jobs where app_no = $1 and name = 'sanctions.end' and state = 'waiting'`
+  assert.equal((await rows(copy.cell.db, jobs, [copy.no])).length, 2)
+}
 
 suite('createExport', () => {
   test('comes out equal after an import into another app', async () => {
@@ -129,8 +192,32 @@ suite('createExport', () => {
     assert.deepEqual(two.lines, one.lines)
     assert.deepEqual(two.record.report, one.record.report)
     assert.deepEqual(await verify(copy.cell, copy.no), [])
-    const shown = ['role', 'user', 'group', 'member', 'message', 'reaction', 'friend', 'block']
-    assert.deepEqual(Object.keys(kindsOf(one.items)), shown)
+    assert.deepEqual(Object.keys(kindsOf(one.items)), KINDS)
+    const { role, member, user } = Object.groupBy(one.items, ({ kind }) => kind)
+    assert.deepEqual(
+      role?.map(({ role: id, builtIn, permissions }) => [id, builtIn, Object.keys(permissions)]),
+      [
+        ['default', true, ['initiateCall']],
+        [
+          'nurse',
+          undefined,
+          ['createGroup', 'sendMessage.mode', 'sendMessage.allowedReceiverRoles'],
+        ],
+      ],
+    )
+    assert.deepEqual(
+      user?.filter(({ bot }) => bot).map(({ uid }) => uid),
+      ['helper'],
+    )
+    assert.deepEqual(
+      member?.map(({ uid, bannedUntil }) => [uid, bannedUntil !== undefined]),
+      [
+        ['dora', false],
+        ['ben', true],
+        ['cleo', false],
+      ],
+    )
+    await holdsInCopy(copy)
     await refused(copy.as('cleo').sendText('ben', 'Hello?'), 'ERR_BLOCKED_SENDER')
     const joined = await copy.as('ed').call('POST', '/v3/groups/ward/join', { body: {} })
     assert.notEqual(joined.status, 200)
