@@ -1,7 +1,9 @@
 import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { conversationOf } from '../areas/imports/exports/actions.ts'
+import { FileCopies } from '../areas/imports/exports/files.ts'
 import { findConversationByNo } from '../areas/imports/exports/queries.ts'
 import { idsOf, readAfter, type Scope, START } from '../areas/imports/exports/reader.ts'
 import { Sums } from '../areas/imports/exports/sums.ts'
@@ -21,16 +23,19 @@ export const exportCommand: Command = {
     { flag: '--conversation <id>', description: 'only this conversation' },
     { flag: '--from <second>', description: 'only messages since this Unix second' },
     { flag: '--to <second>', description: 'only messages until this Unix second' },
+    { flag: '--files <folder>', description: 'also copy the files of messages, users and groups' },
   ],
   details:
-    'Writes one JSON object per line, as `loquat import` reads it. A file whose name ends in .gz is compressed. Everything from before the start is exported; it prints counts and checksums, which an import of the file reports too.',
+    'Writes one JSON object per line, as `loquat import` reads it. A file whose name ends in .gz is compressed. Everything from before the start is exported; it prints counts and checksums, which an import of the file reports too. --files copies the contents of files by their ids into a folder, and lists them there with their checksums in files.ndjson.',
   examples: [
     'loquat export app.ndjson.gz --app 9f01c2aa77d41b30',
     'loquat export noor.ndjson --app 9f01c2aa77d41b30 --user noor',
+    'loquat export app.ndjson.gz --app 9f01c2aa77d41b30 --files ./files',
   ],
   async run(context, flags, [path = '']) {
     const sums = new Sums()
-    await withDeps(context, async ({ directory }) => {
+    let copies: FileCopies | undefined
+    await withDeps(context, async ({ directory, files: driver, config }) => {
       const app = await directory.find(String(flags.app))
       if (!app?.cell) throw new UserError(`There is no app "${flags.app}".`)
       const { db } = app.cell
@@ -48,6 +53,12 @@ export const exportCommand: Command = {
           until,
         ),
       }
+      if (flags.files) {
+        if (!driver) throw new UserError('This installation stores no files.')
+        const folder = String(flags.files)
+        await mkdir(folder, { recursive: true })
+        copies = await FileCopies.open({ db, driver, config, app, folder })
+      }
       const file = createWriteStream(path)
       const out = path.endsWith('.gz') ? createGzip() : file
       if (out !== file) out.pipe(file)
@@ -56,6 +67,7 @@ export const exportCommand: Command = {
         if (ended) break
         for (const next of lines) {
           sums.add(next.line)
+          await copies?.add(next.line)
           if (!out.write(`${JSON.stringify(next.line)}\n`)) {
             await new Promise((resolve) => out.once('drain', resolve))
           }
@@ -68,6 +80,9 @@ export const exportCommand: Command = {
     for (const [kind, { count, checksum }] of Object.entries(sums.stored)) {
       context.print(`${kind}s: ${thousands(count)}, checksum ${toText(BigInt(checksum))}`)
     }
+    if (!copies) return
+    const { copied, missing } = copies.counts
+    context.print(`files: ${thousands(copied)} copied, ${thousands(missing)} missing`)
   },
 }
 
