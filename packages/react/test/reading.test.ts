@@ -127,7 +127,7 @@ suite('people', () => {
 })
 
 suite('the network', () => {
-  test('fails while a quoted message is loaded: the list says so and tries again', async () => {
+  test('fails while a quoted message or the end is loaded: the list says so and tries again', async () => {
     const app = await companyOf(kit.server)
     const first = await say(app, 'amira', 'release', 'The beginning')
     await addHistory(app, first, 150)
@@ -152,6 +152,16 @@ suite('the network', () => {
     )
     await notice.getByRole('button', { name: 'Retry' }).click()
     await highlighted
+    await notice.waitFor({ state: 'detached' })
+
+    // The way back to the end fails, too.
+    await amira.route(/groups.release.messages/, (route) => route.fulfill(denied))
+    await amira.getByRole('button', { name: 'Jump to the latest message' }).click()
+    await notice.waitFor()
+    await amira.unroute(/groups.release.messages/)
+    await notice.getByRole('button', { name: 'Retry' }).click()
+    await message(amira, 'As you said').waitFor()
+    await notice.waitFor({ state: 'detached' })
     await amira.context().close()
   })
 

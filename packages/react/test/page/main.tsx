@@ -64,7 +64,7 @@ function Page() {
           />
         )}
         {target && details && isDetailed && (
-          <Details key={target.id} target={target} onClose={() => setDetailed(false)} />
+          <Details target={target} onClose={() => setDetailed(false)} />
         )}
         {target && thread && (
           <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
