@@ -1,5 +1,6 @@
 /** Reads what the components show of messages. Clients write `data`, so its fields can have any type. */
 import type { ChatMessage, Conversation, Message, Target } from '@loquat/sdk/client'
+import { durationOf } from './format.ts'
 import type { Strings } from './strings/en.ts'
 
 /** A user or group as it is shown. */
@@ -101,6 +102,34 @@ export function actionOf(message: Shown, strings: Strings): string {
   return known?.(by, on) ?? strings.unsupported
 }
 
+/** What a message about a call says to this user. Empty for those that say nothing new. */
+export function callOf(message: Shown, own: string, strings: Strings) {
+  const entities = recordOf(dataOf(message).entities)
+  const call = recordOf(recordOf(entities.on).entity)
+  const type = call.type === 'video' ? 'video' : 'audio'
+  const by = partyOf(message, 'by')?.name ?? strings.somebody
+  const { calls } = strings
+  const isOwn = call.callInitiator === own
+  const seconds = Number(call.endedAt) - Number(call.joinedAt)
+  switch (dataOf(message).action) {
+    case 'initiated':
+      // In a group others can join. A 1:1 call shows how it ended.
+      if (call.receiverType !== 'group') return undefined
+      return { type, text: calls.started[type](by), isMissed: false }
+    case 'ended':
+      return { type, text: calls.ended[type](durationOf(seconds || 0)), isMissed: false }
+    case 'unanswered':
+    case 'cancelled':
+    case 'busy':
+      if (!isOwn) return { type, text: calls.missed[type](by), isMissed: true }
+      return { type, text: calls.unanswered[type], isMissed: false }
+    case 'rejected':
+      return { type, text: calls.unanswered[type], isMissed: false }
+    default:
+      return undefined
+  }
+}
+
 /** A message in one line. */
 export function summaryOf(
   message: Shown & Partial<Pick<Message, 'category' | 'deletedAt'>>,
@@ -108,6 +137,7 @@ export function summaryOf(
 ): string {
   if (message.deletedAt !== undefined) return strings.deleted
   if (message.category === 'action') return actionOf(message, strings)
+  if (message.category === 'call') return callOf(message, '', strings)?.text ?? ''
   const plain = plainText(message)
   // In one line, the signs of Markdown only disturb.
   const text = message.category === 'agentic' ? plain.replaceAll(/[*_`#~>|]+/g, '') : plain

@@ -5,7 +5,7 @@ import { AgentBadge, AnswerState, Thinking } from './answer-state.tsx'
 import { Attachments } from './attachments.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat, useStrings } from './chat.tsx'
-import { actionOf, partyOf, plainText, senderOf, summaryOf, textOf } from './content.ts'
+import { actionOf, callOf, partyOf, plainText, senderOf, summaryOf, textOf } from './content.ts'
 import { EmojiButton } from './emoji-button.tsx'
 import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
 import { onlyAnswerOf } from './hooks/answers.ts'
@@ -32,6 +32,18 @@ export const Message = memo(function Message(props: MessageProps) {
   const touch = useGestures({ onRest: () => setMenuOpen(true), onSwipe: () => room.quote(message) })
   if (message.category === 'action') {
     return <p className="lq-action">{actionOf(message, strings)}</p>
+  }
+  if (message.category === 'call') {
+    const call = callOf(message, client.uid, strings)
+    return call ? (
+      <p className="lq-action lq-call-entry" data-missed={call.isMissed || undefined}>
+        <Icon name={call.type === 'video' ? 'camera' : 'phone'} size={14} />
+        <span>{call.text}</span>
+        <time>{timeOf(message.sentAt, strings)}</time>
+      </p>
+    ) : (
+      <p hidden />
+    )
   }
   const sender = senderOf(message)
   const isOwn = message.sender === client.uid

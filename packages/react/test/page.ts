@@ -38,7 +38,10 @@ export async function atPort(): Promise<Record<string, string>> {
 }
 
 /** A browser and a server for the tests of a file. The first window starts what it needs. */
-export async function newKit(env: Record<string, string> = {}): Promise<Kit> {
+export async function newKit(
+  env: Record<string, string> = {},
+  flags: readonly string[] = [],
+): Promise<Kit> {
   const server = useServer({
     roles: ['api', 'gateway', 'worker'],
     env: { ...(await atPort()), ...env },
@@ -62,7 +65,7 @@ export async function newKit(env: Record<string, string> = {}): Promise<Kit> {
         proxy: { '/v3': { target, ws: true } },
       },
     })
-    browser = await openChromium()
+    browser = await openChromium(flags)
   }
   after(async () => {
     await browser?.close()
@@ -76,14 +79,15 @@ export async function newKit(env: Record<string, string> = {}): Promise<Kit> {
     async open(app, uid, { width = 1280, height = 800, ...look } = {}) {
       started ??= start()
       await started
-      const { lang, layout, theme, density, jump, details, ...options } = look
+      const { lang, layout, theme, density, jump, details, calls, ...options } = look
       const { authToken } = await app.client.authTokens.create(uid, { force: true })
       const context = await browser.newContext({
         ...{ viewport: { width, height }, reducedMotion: 'reduce', ...options },
       })
       const page = await context.newPage()
       page.setDefaultTimeout(TIMEOUT_MS)
-      const query = { appId: app.id, uid, authToken, lang, layout, theme, density, jump, details }
+      const shown = { lang, layout, theme, density, jump, details, calls }
+      const query = { appId: app.id, uid, authToken, ...shown }
       const known = Object.entries(query).filter(([, value]) => value !== undefined)
       const address = `http://127.0.0.1:${web.config.preview.port}`
       await page.goto(`${address}?${new URLSearchParams(known as [string, string][])}`)

@@ -6,13 +6,17 @@ import {
   MessageList,
   TypingLine,
 } from '@loquat/react'
+import { CallButtons } from '@loquat/react/calls'
 import type { Target } from '@loquat/sdk/client'
 import type { ReactNode } from 'react'
 
 /** The parts of a channel know which conversation they are in. Leave some out, or add your own. */
 export const Conversation = ({ target, jumpTo, onThread, onBack, tools }: ConversationProps) => (
   <Channel target={target} jumpTo={jumpTo} onThread={onThread}>
-    <ChannelHeader onBack={onBack}>{tools}</ChannelHeader>
+    <ChannelHeader onBack={onBack}>
+      <CallButtons />
+      {tools}
+    </ChannelHeader>
     <ConnectionBar />
     <MessageList />
     <TypingLine />

@@ -1,4 +1,5 @@
 import { ChatProvider, en } from '@loquat/react'
+import { Call, CallsProvider, IncomingCalls } from '@loquat/react/calls'
 import { ar } from '@loquat/react/strings/ar'
 import { es } from '@loquat/react/strings/es'
 import { LoquatClient } from '@loquat/sdk/client'
@@ -20,7 +21,11 @@ export function Provider({ session, look, children }: ProviderProps) {
       density={density}
       strings={{ en, es, ar }[language]}
     >
-      {children}
+      <CallsProvider>
+        {children}
+        <IncomingCalls />
+        <Call />
+      </CallsProvider>
     </ChatProvider>
   )
 }

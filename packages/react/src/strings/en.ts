@@ -166,6 +166,47 @@ export const en = {
     unbanned: (by: string, on: string) => `${by} lifted the ban of ${on}`,
     scopeChanged: (by: string, on: string) => `${by} changed the role of ${on}`,
   } as Record<string, (by: string, on: string) => string>,
+  calls: {
+    start: { audio: 'Start an audio call', video: 'Start a video call' },
+    incoming: {
+      audio: (name: string) => `${name} is calling you`,
+      video: (name: string) => `${name} is calling you with video`,
+    },
+    answer: 'Answer',
+    decline: 'Decline',
+    hangUp: 'Hang up',
+    microphone: 'Microphone',
+    camera: 'Camera',
+    share: 'Share your screen',
+    smaller: 'Make the call smaller',
+    larger: 'Make the call larger',
+    with: (name: string) => `Call with ${name}`,
+    screenOf: (name: string) => `${name}’s screen`,
+    muted: (name: string) => `${name}’s microphone is off`,
+    phases: {
+      ringing: 'Ringing…',
+      connecting: 'Connecting…',
+      ongoing: '',
+      reconnecting: 'The connection was lost. Reconnecting…',
+    },
+    alone: 'Nobody else is here.',
+    noMedia: 'Audio and video aren’t available right now.',
+    noDevices: 'Your camera or microphone can’t be used. Allow it in your browser’s settings.',
+    busy: (name: string) => `${name} is in another call.`,
+    started: {
+      audio: (by: string) => `${by} started an audio call`,
+      video: (by: string) => `${by} started a video call`,
+    },
+    ended: {
+      audio: (length: string) => `Audio call, ${length}`,
+      video: (length: string) => `Video call, ${length}`,
+    },
+    missed: {
+      audio: (by: string) => `Missed audio call from ${by}`,
+      video: (by: string) => `Missed video call from ${by}`,
+    },
+    unanswered: { audio: 'Audio call, not answered', video: 'Video call, not answered' },
+  },
   error: 'Something went wrong. Please try again.',
 }
 

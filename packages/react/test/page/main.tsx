@@ -2,7 +2,18 @@
 import { LoquatClient, type Target } from '@loquat/sdk/client'
 import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Channel, ChatProvider, ConversationList, Details, en, Thread } from '../../src/index.ts'
+import { Call, CallButtons, CallsProvider, IncomingCalls } from '../../src/calls.ts'
+import {
+  Channel,
+  ChannelHeader,
+  ChatProvider,
+  Composer,
+  ConversationList,
+  Details,
+  en,
+  MessageList,
+  Thread,
+} from '../../src/index.ts'
 import { ar } from '../../src/strings/ar.ts'
 import { es } from '../../src/strings/es.ts'
 import '../../src/theme.css'
@@ -18,6 +29,7 @@ const {
   density,
   jump,
   details,
+  calls,
 } = query
 
 const client = new LoquatClient({
@@ -46,30 +58,48 @@ function Page() {
       theme={theme as Choice<'light' | 'dark'>}
       density={density as Choice<'comfortable' | 'compact'>}
     >
-      <main
-        className="page"
-        style={{ display: 'flex', flex: 1, minWidth: 0 }}
-        data-open={target && ''}
-        data-thread={thread && ''}
-      >
-        <div className="list">
-          <ConversationList selected={target} onSelect={open} />
-        </div>
-        {target && (
-          <Channel
-            target={target}
-            onThread={setThread}
-            onBack={() => open(undefined)}
-            jumpTo={wanted}
-          />
+      <CallsProvider>
+        <main
+          className="page"
+          style={{ display: 'flex', flex: 1, minWidth: 0 }}
+          data-open={target && ''}
+          data-thread={thread && ''}
+        >
+          <div className="list">
+            <ConversationList selected={target} onSelect={open} />
+          </div>
+          {target && (
+            <Channel
+              target={target}
+              onThread={setThread}
+              onBack={() => open(undefined)}
+              jumpTo={wanted}
+            >
+              {calls && (
+                <>
+                  <ChannelHeader onBack={() => open(undefined)}>
+                    <CallButtons />
+                  </ChannelHeader>
+                  <MessageList />
+                  <Composer />
+                </>
+              )}
+            </Channel>
+          )}
+          {target && details && isDetailed && (
+            <Details target={target} onClose={() => setDetailed(false)} />
+          )}
+          {target && thread && (
+            <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
+          )}
+        </main>
+        {calls && (
+          <>
+            <IncomingCalls />
+            <Call />
+          </>
         )}
-        {target && details && isDetailed && (
-          <Details target={target} onClose={() => setDetailed(false)} />
-        )}
-        {target && thread && (
-          <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
-        )}
-      </main>
+      </CallsProvider>
     </ChatProvider>
   )
 }

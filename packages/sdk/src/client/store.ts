@@ -193,6 +193,8 @@ export class Store {
     if (type.startsWith('message.')) this.#applyMessage(type, body)
     else if (type.startsWith('conversation.')) this.#applyConversation(type, body)
     else if (type.startsWith('group.')) this.#applyGroup(type, body)
+    // Messages about calls have no event of their own.
+    else if (/^(call|meeting)\./.test(type) && body.message) this.#add(body.message)
     else if (type === 'user.blocked' || type === 'user.unblocked') this.refresher.all()
     else if (type === 'app.conversations.pinned') this.refresher.all()
   }

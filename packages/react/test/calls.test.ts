@@ -1,0 +1,62 @@
+/** Two people call each other in the kit, with fake cameras. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { findings } from './axe.ts'
+import { companyOf, say } from './data.ts'
+import { newKit, openRoom, shoot } from './page.ts'
+
+const kit = await newKit({}, [
+  '--use-fake-device-for-media-stream=fps=10',
+  '--use-fake-ui-for-media-stream',
+  '--allow-loopback-in-peer-connection',
+  '--autoplay-policy=no-user-gesture-required',
+])
+
+/** Waits until a video of another participant has frames. */
+const seesOther = (page: Page) =>
+  page.waitForFunction(
+    `document.querySelector('.lq-call-tile:not([data-own]) video')
+      ?.getVideoPlaybackQuality().totalVideoFrames > 3`,
+  )
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+suite('calls in the kit', () => {
+  test('ring, show everyone, can be muted, and leave entries in the conversation', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'ben', 'amira', 'Do you have a minute?')
+    const [amira, ben] = await Promise.all([
+      kit.open(app, 'amira', { calls: '1' }),
+      kit.open(app, 'ben', { calls: '1', theme: 'dark', width: 390, height: 800 }),
+    ])
+    await openRoom(amira, /^Ben/)
+    await button(amira, 'Start a video call').click()
+    await amira.getByText('Ringing…').waitFor()
+    await ben.getByText('Amira Haddad is calling you with video').waitFor()
+    await shoot(ben, 'call-incoming-390-dark')
+    assert.deepEqual(await findings(ben), [])
+    await button(ben, 'Answer').click()
+    await Promise.all([seesOther(amira), seesOther(ben)])
+    await button(amira, 'Microphone').click()
+    await ben.getByText('Amira Haddad’s microphone is off').waitFor({ state: 'attached' })
+    await shoot(amira, 'call')
+    await shoot(ben, 'call-390-dark')
+    assert.deepEqual(await findings(amira), [])
+    await button(amira, 'Make the call smaller').click()
+    await shoot(amira, 'call-small')
+    await button(ben, 'Hang up').click()
+    await amira.locator('.lq-call').waitFor({ state: 'detached' })
+    await amira.getByText(/^Video call, \d+:\d\d/).waitFor()
+
+    await button(amira, 'Start an audio call').click()
+    await button(ben, 'Answer').waitFor()
+    await button(amira, 'Hang up').click()
+    await amira.getByText('Audio call, not answered').waitFor()
+    await openRoom(ben, /^Amira/)
+    await ben.getByText('Missed audio call from Amira Haddad').waitFor()
+    await shoot(ben, 'call-missed-390-dark')
+    await shoot(amira, 'call-entries')
+    await Promise.all([amira.context().close(), ben.context().close()])
+  })
+})
