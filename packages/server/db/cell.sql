@@ -2205,7 +2205,7 @@ CREATE FUNCTION public.import_messages(p_app_no integer, p_kind text, p_one text
 declare
   h conversations;
   v_direct boolean := p_kind = 'user';
-  -- The items by field: reading them from JSON in each statement took a third of the time.
+  -- The items by field: reading them from JSON in each statement costs more (docs/measurements/imports.md).
   v_senders text[];
   v_muids text[];
   v_wanted bigint[];
