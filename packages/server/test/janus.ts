@@ -15,17 +15,21 @@ export interface Janus {
   stop(): void
 }
 
-/** Only root can make interfaces, and Janus has to be installed. */
-export const CAN_RUN_JANUS =
-  process.getuid?.() === 0 &&
-  ['janus', 'ip', 'unshare', 'nsenter'].every((command) => {
-    try {
-      execFileSync('which', [command], { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` } })
-      return true
-    } catch {
-      return false
-    }
-  })
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
+
+/** Janus has to be installed, and not every machine lets a process make namespaces and interfaces. */
+export const CAN_RUN_JANUS = [
+  ['which', 'janus'],
+  ['which', 'nsenter'],
+  ['unshare', '-n', 'ip', 'link', 'add', 'lqa', 'type', 'veth', 'peer', 'name', 'lqb'],
+].every(([command = '', ...args]) => {
+  try {
+    execFileSync(command, args, { stdio: 'ignore', env: { PATH } })
+    return true
+  } catch {
+    return false
+  }
+})
 
 export async function startJanus(): Promise<Janus> {
   const folder = mkdtempSync(join(tmpdir(), 'loquat-janus-'))
@@ -41,7 +45,7 @@ export async function startJanus(): Promise<Janus> {
   const run = (...command: string[]) =>
     execFileSync(command[0] as string, command.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+      env: { PATH },
     })
   const inside = (...command: string[]) => run('nsenter', '-t', String(child.pid), '-n', ...command)
   await namespaceOf(child)
