@@ -103,6 +103,7 @@ function ChooseParts<K extends string>(props: {
   const none = names.every((name) => kinds[name].parts.length === 0)
   return (
     <Panel
+      title="What it may use"
       about={
         none
           ? 'This app has no tools yet.'

@@ -79,7 +79,7 @@ const externalTabs = (agent: ExternalAgent) => [
     id: 'connection',
     name: 'Connection',
     content: (
-      <Panel about="Where Loquat calls this agent. It runs on your server.">
+      <Panel title="Connection" about="Where Loquat calls this agent. It runs on your server.">
         <ExternalForm agent={agent} />
       </Panel>
     ),

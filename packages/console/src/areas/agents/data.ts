@@ -1,5 +1,5 @@
 /** What several pages read about agents. All keys start with `agents`, so that one call refreshes everything. */
-import { type Agent, type ExternalAgent, LoquatError } from '@loquat/sdk'
+import type { Agent, ExternalAgent } from '@loquat/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 
@@ -33,14 +33,9 @@ export function useAgents() {
 /** There is no operation that reads one external agent. */
 async function readAgent(appId: string, uid: string): Promise<AnyAgent> {
   const { agents, externalAgents } = manage.app(appId)
-  try {
-    return { kind: 'built', agent: await agents.get(uid) }
-  } catch (error) {
-    if (!(error instanceof LoquatError) || error.code !== 'ERR_AGENT_NOT_FOUND') throw error
-    const agent = (await externalAgents.list()).find((one) => one.uid === uid)
-    if (!agent) throw error
-    return { kind: 'external', agent }
-  }
+  const external = (await externalAgents.list()).find((one) => one.uid === uid)
+  if (external) return { kind: 'external', agent: external }
+  return { kind: 'built', agent: await agents.get(uid) }
 }
 
 export function useAgent(uid: string) {

@@ -70,7 +70,7 @@ export function ModelForm({ agent }: { agent: Agent }) {
           />
           <Field
             label="Longest answer (tokens)"
-            hint="A longer answer is cut short. Empty: 4,096."
+            hint="A longer answer is cut short. Empty: 1,024."
             type="number"
             required={false}
             value={maxTokens}
