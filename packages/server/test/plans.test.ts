@@ -322,7 +322,7 @@ suite('plans for any values', () => {
       until: new Date(),
     }
     await readAfter(recorder as unknown as Executor, scope, START)
-    assert.equal(statements.length, 6)
+    assert.equal(statements.length, 7)
     // They are planned for their values.
     await client.query('set plan_cache_mode = force_custom_plan')
     for (const statement of statements) {
