@@ -121,9 +121,9 @@ function toRefusal(error: unknown): unknown {
 }
 
 /** Runs work in its app's lane. */
-export async function inTurn<T>(
-  { lanes }: Pick<Deps, 'lanes'>,
-  work: LaneWork,
+export async function inTurn<W, T>(
+  { lanes }: { lanes: { run<R>(work: W, act: () => Promise<R>): Promise<R> } },
+  work: W,
   act: () => Promise<T>,
 ): Promise<T> {
   try {

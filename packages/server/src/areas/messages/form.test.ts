@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { tokenOf } from '../../../test/device.ts'
@@ -39,6 +40,21 @@ async function post(
     body: form,
   })
   return { status: answer.status, headers: answer.headers, body: await answer.json() }
+}
+
+/** Sends the beginning of a form with a file. */
+function beginForm(app: TestApp, length = 100_000): Socket {
+  const socket = connect(server.service.apiPort ?? 0, '127.0.0.1')
+  socket.on('error', () => {})
+  const head = [
+    'POST /v3/messages HTTP/1.1',
+    `host: localhost\r\nappId: ${app.id}\r\napikey: ${app.apiKey}\r\ncontent-length: ${length}`,
+    'content-type: multipart/form-data; boundary=x\r\n\r\n--x',
+    'content-disposition: form-data; name="file"; filename="a.txt"',
+    'content-type: text/plain\r\n\r\nHello',
+  ]
+  socket.write(head.join('\r\n'))
+  return socket
 }
 
 const filesOf = ({ cell, no }: TestApp) =>
@@ -176,18 +192,43 @@ suite('sendMessage as a form', () => {
     }
   })
 
+  test('refuses what could never be stored before it arrives', async () => {
+    for (const [limit, code] of [
+      ['limits.fileBytes', 'ERR_FILE_TOO_LARGE'],
+      ['limits.storageBytes', 'ERR_STORAGE_FULL'],
+    ]) {
+      const app = await server.newApp()
+      const text = 'update apps set settings = $2, ceilings = $2 where app_no = $1'
+      await rows(app.cell.db, text, [app.no, JSON.stringify({ [limit ?? '']: 1_000_000 })])
+      const socket = beginForm(app, 90_000_000)
+      const [answer] = await once(socket, 'data')
+      assert.ok(String(answer).includes(code ?? ''), String(answer))
+      socket.destroy()
+    }
+  })
+
+  test('reads a few at the same time for each app, and refuses more', async () => {
+    const [app, other] = [await newApp(), await newApp()]
+    const sockets = Array.from({ length: 40 }, () => beginForm(app))
+    const answers = sockets.map(() => '')
+    for (const [n, socket] of sockets.entries()) {
+      socket.on('data', (data) => {
+        answers[n] += String(data)
+      })
+    }
+    const refusal = /^HTTP\/1.1 429 .*retry-after: \d.*ERR_TOO_MANY_AT_ONCE.*}$/is
+    await until('all but 16 are refused', () => {
+      return answers.filter((answer) => refusal.test(answer)).length === 24
+    })
+    const send = (of: TestApp) => post(of, formOf(TO_BEN, NOTE), { as: 'amira' })
+    assert.equal((await send(other)).status, 200)
+    for (const socket of sockets) socket.destroy()
+    await until('the app can send again', async () => (await send(app)).status === 200)
+  })
+
   test('leaves nothing behind when the connection is cut', async () => {
     const app = await newApp()
-    const socket = connect(server.service.apiPort ?? 0, '127.0.0.1')
-    socket.on('error', () => {})
-    const head = [
-      'POST /v3/messages HTTP/1.1',
-      `host: localhost\r\nappId: ${app.id}\r\napikey: ${app.apiKey}\r\ncontent-length: 100000`,
-      'content-type: multipart/form-data; boundary=x\r\n\r\n--x',
-      'content-disposition: form-data; name="file"; filename="a.txt"',
-      'content-type: text/plain\r\n\r\nHello',
-    ]
-    socket.write(head.join('\r\n'))
+    const socket = beginForm(app)
     const work = join(server.env.LOQUAT_FILES_FOLDER ?? '', '.work')
     const scratch = () => readdir(work, { recursive: true })
     await until('the file arrives', async () =>

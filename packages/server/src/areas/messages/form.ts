@@ -8,7 +8,9 @@ import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
+import { inTurn } from '../../gate/turn.ts'
 import { badRequest, fail, noAccess } from '../../platform/http/fail.ts'
+import { FairSlots, isLight } from '../../platform/lanes/slots.ts'
 import { driverOf } from '../files/actions.ts'
 import { type Received, receiveFile } from '../files/receive.actions.ts'
 import { MIME_TYPE } from '../files/schema.ts'
@@ -16,6 +18,12 @@ import { MESSAGE_BYTES } from './schema.ts'
 
 /** A request has to arrive within a minute, so larger files need an upload of their own. */
 const FILE_BYTES = 100 * 1024 * 1024
+/** More than the headers and limits of the parts. */
+const OTHER_BYTES = 10_000
+
+/** Forms that a process reads at the same time, of all apps and of one: each keeps its file on the disk meanwhile. */
+const FORMS = 64
+const FORMS_PER_APP = 16
 
 export const FORM_ERRORS = [
   'ERR_FILES_NOT_CONFIGURED',
@@ -27,8 +35,12 @@ export const FORM_ERRORS = [
 /** Turns a form into the JSON body that says the same, with the file as an attachment. */
 export async function addForm(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(multipart)
+  // None waits: it would have to arrive within a minute all the same.
+  const lanes = new FairSlots({ size: FORMS, queue: 0 })
   app.addHook('preValidation', async (request) => {
-    if (request.isMultipart()) request.body = await readForm(deps, request)
+    if (!request.isMultipart()) return
+    const work = { app: request.actor.app.no, weight: isLight, last: false, perApp: FORMS_PER_APP }
+    request.body = await inTurn({ lanes }, work, () => readForm(deps, request))
   })
 }
 
@@ -37,7 +49,9 @@ async function readForm(deps: Deps, request: FastifyRequest): Promise<Record<str
   if (actor.kind === 'user') {
     throw noAccess('Only servers, with an API key, can send a file with the message. Upload it.')
   }
-  const folder = await driverOf(deps).openScratch()
+  const driver = driverOf(deps)
+  refuseLarge(request)
+  const folder = await driver.openScratch()
   try {
     const { text, file, sha256 } = await readParts(request, join(folder, 'file'))
     const message = parseMessage(text)
@@ -52,12 +66,29 @@ async function readForm(deps: Deps, request: FastifyRequest): Promise<Record<str
   }
 }
 
+const largestFile = ({ actor: { settings } }: FastifyRequest) =>
+  Math.min(limitOf(settings, 'limits.fileBytes'), FILE_BYTES)
+
+/**
+ * Refuses a file before it arrives if it could never be stored. Whether there is space left is known only once it has
+ * arrived: the file of a repeated request has its space already.
+ */
+function refuseLarge(request: FastifyRequest): void {
+  const bytes = Number(request.headers['content-length'] ?? 0) - MESSAGE_BYTES - OTHER_BYTES
+  const limit = largestFile(request)
+  if (bytes > limit) throw fail('ERR_FILE_TOO_LARGE', { limit })
+  const quota = limitOf(request.actor.settings, 'limits.storageBytes')
+  if (bytes > quota) throw fail('ERR_STORAGE_FULL', { limit: quota })
+}
+
 /** Writes the file to `path`, whatever the order of the parts. */
 async function readParts(request: FastifyRequest, path: string) {
-  const limit = Math.min(limitOf(request.actor.settings, 'limits.fileBytes'), FILE_BYTES)
+  const limit = largestFile(request)
   const sha256 = createHash('sha256')
   let text: string | undefined
   let file: Received | undefined
+  // The parser would wait forever for the end of a request that is gone.
+  if (request.raw.destroyed) throw badRequest({ body: ['the form ends too early'] })
   const limits = { fileSize: limit, fieldSize: MESSAGE_BYTES, fields: 1, files: 1 }
   try {
     for await (const part of request.parts({ limits })) {
