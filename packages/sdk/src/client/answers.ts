@@ -165,7 +165,7 @@ export class Answers {
       return
     }
     if (run.state === 'waiting') {
-      const step = run.steps.findLast(({ state }) => state === 'waiting')
+      const step = run.steps.filter(({ state }) => state === 'waiting').at(-1)
       if (!step) return
       const { tool: name = '', toolCallId = '', arguments: delta = '' } = step
       const { waitsFor = 'approval' } = step
