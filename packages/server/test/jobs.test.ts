@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, before, suite, test } from 'node:test'
 import { Type } from 'typebox'
 import type { Cell } from '../src/platform/cells/directory.ts'
-import { Unrecoverable } from '../src/platform/jobs/definition.ts'
+import { Postponed, Unrecoverable } from '../src/platform/jobs/definition.ts'
 import { enqueue } from '../src/platform/jobs/queue.ts'
 import { queryAt } from './databases.ts'
 import {
@@ -201,6 +201,31 @@ suite('jobs', () => {
       assert.ok(ran.includes(2) && !ran.includes(1) && !ran.includes(4), ran.join())
       const errors = (await jobsOf(cell, app.no)).map(({ error }) => error)
       assert.deepEqual(errors, [null, 'the deadline passed', 'the deadline passed'])
+    })
+
+    test('that is postponed waits until it is woken, even if that happens before it waits', async () => {
+      const app = await server.newApp()
+      const wake = () =>
+        rows(cell.db, 'select wake_job(app_no, id) from jobs where app_no = $1', [app.no])
+      let runs = 0
+      const job = testJob({
+        name: 'test.postponed',
+        input: none,
+        async run() {
+          if (++runs === 1) await wake()
+          if (runs < 3) throw new Postponed(3_600_000)
+        },
+      })
+      const runner = startRunner(server.deps, cell, [job])
+      await add(cell, app.no, job, {})
+      await until('it waits', async () => {
+        const [row] = await jobsOf(cell, app.no)
+        return runs === 2 && row?.state === 'waiting'
+      })
+      await wake()
+      await until('it is done', () => isEmpty(app.no))
+      await runner.stop()
+      assert.equal(runs, 3)
     })
 
     test('with an unknown name is left to newer workers', async () => {
@@ -421,6 +446,34 @@ suite('jobs', () => {
       await enqueue()
       await runUntil([job], () => isEmpty(app.no))
       assert.equal(runs, 2)
+    })
+
+    test('of deduplication start a job again that was enqueued before its worker drained', async () => {
+      const app = await server.newApp()
+      const seen: (number | undefined)[] = []
+      const job = testJob({
+        name: 'test.drained',
+        input: none,
+        checkpoint: Type.Integer(),
+        async run({ saved, checkpoint, signal }) {
+          seen.push(saved)
+          if (seen.length > 1) return
+          await checkpoint(async () => 1)
+          await add(cell, app.no, job, {}, { dedupeKey: 'a' })
+          await untilAborted(signal)
+        },
+      })
+      const first = startRunner(server.deps, cell, [job])
+      await add(cell, app.no, job, {}, { dedupeKey: 'a' })
+      const again = 'select from jobs where app_no = $1 and again'
+      await until(
+        'it is enqueued again',
+        async () => (await rows(cell.db, again, [app.no])).length > 0,
+      )
+      await first.stop()
+      await runUntil([job], () => isEmpty(app.no))
+      // It goes on, and then starts from the beginning.
+      assert.deepEqual(seen, [undefined, 1, undefined])
     })
 
     test('of serial queues hold a job back that was retried while a later one runs', async () => {

@@ -166,7 +166,8 @@ begin
       state = case when next.fresh then 'ready' else next.state end,
       worker_id = null,
       -- A try that failed starts at its checkpoint, so what was asked for meanwhile may be behind it.
-      again = j.again and next.outcome = 'failed' and not next.over,
+      -- It was answered if the job starts at once instead of waiting. One that is handed back goes on from its checkpoint.
+      again = j.again and not next.over and not (next.outcome = 'released' and next.delay is not null),
       cancelling = j.cancelling and not next.fresh,
       error = coalesce(next.error, j.error),
       run_at = case when next.state = 'waiting' then v_now + next.delay * interval '1 ms' else j.run_at end,
