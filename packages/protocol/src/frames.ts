@@ -134,6 +134,14 @@ export const clientFrames = {
       to: Type.String({ minLength: 1, maxLength: 100, description: 'UID of the other user.' }),
     }),
   },
+  'call.alive': {
+    summary:
+      'The device is still in the call. Optional: a device that has sent it once, and then not for 15 seconds, is taken out of the call. Send it every 5 seconds.',
+    body: Type.Object({
+      sessionId: Type.String({ minLength: 1, maxLength: 200, description: 'The call.' }),
+      deviceId: Type.String({ minLength: 1, maxLength: 100, description: 'As in the call.' }),
+    }),
+  },
   'presence.subscribe': {
     summary:
       'Subscribes this connection to the presence of all users, of users with some roles, of friends, or of nobody (default).',

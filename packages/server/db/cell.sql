@@ -4053,6 +4053,23 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((p_data ? 'attachments'::text) OR (p_data ? 'mentions'::text) OR (strpos((p_data ->> 'text'::text), '<@'::text) > 0)) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
+CREATE FUNCTION public.see_device(p_app_no integer, p_call bigint, p_uid text, p_device text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_seen timestamptz;
+begin
+  select seen_at into v_seen from call_participants
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing'
+  for no key update;
+  if not found then return; end if;
+  update call_participants set seen_at = clock_timestamp()
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing';
+  if v_seen is null then
+    perform enqueue_job(p_app_no, 'calls.lost', jsonb_build_object('id', p_call::text), interval '15 seconds');
+  end if;
+end $$;
+
 CREATE FUNCTION public.segments_of_user(p_app_no integer, p_uid text) RETURNS SETOF bigint
     LANGUAGE sql STABLE
     AS $$
@@ -5857,6 +5874,7 @@ CREATE TABLE public.call_participants (
     device_id text,
     joined_at timestamp with time zone,
     left_at timestamp with time zone,
+    seen_at timestamp with time zone,
     hidden boolean DEFAULT false NOT NULL,
     CONSTRAINT call_participants_state_check CHECK ((state = ANY (ARRAY['invited'::text, 'waiting'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text])))
 );

@@ -292,6 +292,7 @@ export interface CellRows {
     device_id: string | null
     joined_at: Date | null
     left_at: Date | null
+    seen_at: Date | null
     hidden: boolean
   }
   calls: {

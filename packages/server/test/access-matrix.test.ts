@@ -566,6 +566,7 @@ const FRAMES: Record<ClientFrameType, typeof SENDS | string> = {
   'typing.end': 'ends what typing.start began',
   'message.transient': SENDS,
   'call.signal': 'who is in a call may talk in it',
+  'call.alive': 'Says nothing to others, and only a device in the call has a row to change.',
   'receipt.delivered': 'receipts have no feature and no permission',
   'receipt.read': 'receipts have no feature and no permission',
   'presence.subscribe': { features: ['listUsers'], cells: [['listUsers', 'deny', 'user']] },

@@ -35,6 +35,8 @@ export interface NewCall {
 type Kind = 'audio' | 'video'
 type Occupant = { uid: string; name: string; deviceId?: string }
 
+/** How often to say that this device is in the call. The server misses it after 15 seconds. */
+const ALIVE_MS = 5_000
 /** How often to look who speaks. */
 const SPEAKER_MS = 1_000
 /** Quieter than this is noise. */
@@ -59,6 +61,7 @@ export class Calls {
   #opened: Promise<void> = Promise.resolve()
   #chosen: { audioinput?: string; videoinput?: string } = {}
   #speakerTimer: ReturnType<typeof setInterval> | undefined
+  #aliveTimer: ReturnType<typeof setInterval> | undefined
 
   constructor(chat: LoquatClient, options: CallsOptions = {}) {
     const { deviceId = randomKey(), webrtc, video = { width: 640, height: 360 } } = options
@@ -321,6 +324,10 @@ export class Calls {
     if (!current || this.#media) return
     const { calls: api } = this.#chat.api
     const { sessionId, type } = current.call
+    const live = () => this.#chat.callAlive(sessionId, this.deviceId)
+    live()
+    clearInterval(this.#aliveTimer)
+    this.#aliveTimer = setInterval(live, ALIVE_MS)
     try {
       const web = this.#web()
       const line = { api, web, sessionId, deviceId: this.deviceId, iceServers: [] }
@@ -453,6 +460,7 @@ export class Calls {
   #close(call: Call): void {
     const { current, ...rest } = this.state
     if (!current) return
+    clearInterval(this.#aliveTimer)
     clearInterval(this.#speakerTimer)
     this.#speakerTimer = undefined
     this.#media?.close()

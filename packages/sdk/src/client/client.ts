@@ -401,6 +401,11 @@ export class LoquatClient {
     this.#connection.send('call.signal', { ...signal, to: uid })
   }
 
+  /** Says that a device is still in a call. `Calls` of `@loquat/sdk/calls` does it. */
+  callAlive(sessionId: string, deviceId: string): void {
+    this.#connection.send('call.alive', { sessionId, deviceId })
+  }
+
   #pending(target: Target, draft: Draft, parentId: string | undefined): ChatMessage {
     const { text, data: given = {}, ...content } = draft
     const data = text === undefined ? given : { ...given, text }

@@ -1407,6 +1407,8 @@ create table call_participants (
   device_id text,
   joined_at timestamptz,
   left_at timestamptz,
+  -- When the device last said that it is in the call. Null if it never says so.
+  seen_at timestamptz,
   -- The user deleted the call from their own list.
   hidden boolean not null default false,
   primary key (app_no, call_id, uid, no)

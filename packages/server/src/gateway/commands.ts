@@ -1,5 +1,5 @@
 import { type ClientFrame, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
-import { checkSignal } from '../areas/calls/signals.ts'
+import { checkSignal, keepAlive } from '../areas/calls/signals.ts'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import { checkMaySend } from '../areas/messages/queries.ts'
 import { receiverOf } from '../areas/messages/send.actions.ts'
@@ -78,6 +78,11 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
     case 'call.signal':
       await signal(deps, device, frame.body)
       break
+    case 'call.alive': {
+      const { sessionId, deviceId } = frame.body
+      await ask(deps, session, frame.type, () => keepAlive(actorOf(device), sessionId, deviceId))
+      break
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
 import { hangUpJob } from '../areas/calls/media.job.ts'
-import { leaveCallsJob, sweepCallJob } from '../areas/calls/sweep.job.ts'
+import { leaveCallsJob, lostDevicesJob, sweepCallJob } from '../areas/calls/sweep.job.ts'
 import { expireMessagesJob, startExpiryJob } from '../areas/conversations/expire.job.ts'
 import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
 import { eraseUserJob } from '../areas/erasures/erase.job.ts'
@@ -63,6 +63,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepBatchesJob,
   sweepCallJob,
   leaveCallsJob,
+  lostDevicesJob,
   hangUpJob,
   runAgentJob,
   sweepAgentRunsJob,

@@ -80,3 +80,23 @@ begin
   perform add_total(p_app_no, 'calls', -cardinality(v_started));
   return cardinality(v_ids);
 end $$;
+
+/*
+ * A device says that it is still in a call. From the first time on, a job watches it: only devices that say so can be
+ * missed. No lock but that of the row: it changes nothing that others see.
+ */
+create or replace function see_device(p_app_no int, p_call bigint, p_uid text, p_device text) returns void
+language plpgsql as $$
+declare
+  v_seen timestamptz;
+begin
+  select seen_at into v_seen from call_participants
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing'
+  for no key update;
+  if not found then return; end if;
+  update call_participants set seen_at = clock_timestamp()
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing';
+  if v_seen is null then
+    perform enqueue_job(p_app_no, 'calls.lost', jsonb_build_object('id', p_call::text), interval '15 seconds');
+  end if;
+end $$;

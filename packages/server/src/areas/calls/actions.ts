@@ -107,7 +107,7 @@ export const joinCall = (deps: Deps, actor: Caller, sessionId: string, body: Joi
     }
     const before = own.find(({ state }) => state === 'ongoing')
     if (before) {
-      await leavePlace.run(tx, { ...one, no: before.no })
+      await leavePlace.run(tx, { ...one, no: before.no, lost: false })
       await enqueueHangUp.run(tx, one)
       const left = { ...before, left_at: before.at }
       await announceMoved(tx, locked, 'left', left, true)

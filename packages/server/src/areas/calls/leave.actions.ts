@@ -13,12 +13,17 @@ import { enqueueHangUp, findCall, findCallOfGroup, leavePlace, listUnended } fro
 import type { CallRecord } from './schema.ts'
 
 /** Takes a user out of an ongoing call. A 1:1 call ends with that, another one with the last device. */
-export async function takeOut(tx: Tx, locked: LockedCall, uid: string): Promise<CallRecord> {
+export async function takeOut(
+  tx: Tx,
+  locked: LockedCall,
+  uid: string,
+  lost = false,
+): Promise<CallRecord> {
   const { actor, call, places } = locked
   const appNo = actor.app.no
   for (const { no, state, ...place } of places) {
     if (place.uid === uid && state === 'ongoing')
-      await leavePlace.run(tx, { appNo, id: call.id, uid, no })
+      await leavePlace.run(tx, { appNo, id: call.id, uid, no, lost })
   }
   const after = (await readCall(tx, actor, call.id)) as LockedCall
   const rest = after.places.filter(({ state }) => state === 'ongoing').length

@@ -9,3 +9,9 @@ export const MAX_DEVICES = 50
 
 /** A call rings each member of a group, so groups with more members can only meet. */
 export const MAX_RUNG = 256
+
+/** A device that says that it is in the call, and then doesn't for so long, is lost. */
+export const LOST_SECONDS = 15
+
+/** How often that is looked at. */
+export const WATCH_SECONDS = 5

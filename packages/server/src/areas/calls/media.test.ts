@@ -214,6 +214,30 @@ suite('the connections of a device', () => {
   })
 })
 
+suite('a device that says that it is in the call', () => {
+  test('is taken out when it stops, though its user is online elsewhere', async () => {
+    const { app, ben, sessionId, join } = await newCall()
+    await join()
+    const inCall = await connect(app, 'ben')
+    const elsewhere = await connect(app, 'ben')
+    inCall.send('call.alive', { sessionId, ...phone }, 'alive')
+    await inCall.waitFor('session.ok', ({ id }) => id === 'alive')
+    inCall.ws.close()
+    const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
+    await run(`update call_participants set joined_at = joined_at - interval '1 minute',
+        seen_at = seen_at - interval '30 seconds'
+      where app_no = $1 and uid = 'ben'`)
+    await run(`update jobs set run_at = now() where app_no = $1 and name = 'calls.lost'`)
+    await elsewhere.waitFor('call.ended')
+    const call = await ben.calls.get(sessionId)
+    const place = call.participants.find(({ uid }) => uid === 'ben')
+    // Nobody pays for the time in which it was lost.
+    const seconds = (place?.leftAt ?? 0) - (place?.joinedAt ?? 0)
+    assert.ok(seconds >= 25 && seconds < 60, `${seconds}`)
+    elsewhere.ws.close()
+  })
+})
+
 suite('an installation without media servers', () => {
   const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '' } })
 

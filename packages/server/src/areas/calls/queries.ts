@@ -42,7 +42,7 @@ export const findVisible = query<OneCall & { viewer: string }, CallRow>(
 /** In the order in which they are shown: a call has at most some hundred. */
 export const listParticipants = query<{ appNo: number; ids: number[] }, ParticipantRow>(
   'calls.listParticipants',
-  `select p.call_id, p.uid, p.no, p.state, p.device_id, p.joined_at, p.left_at, p.hidden,
+  `select p.call_id, p.uid, p.no, p.state, p.device_id, p.joined_at, p.left_at, p.seen_at, p.hidden,
      coalesce(u.name, '') as name, clock_timestamp() as at
    from call_participants p left join users u on u.app_no = p.app_no and u.uid = p.uid
    where p.app_no = :appNo and p.call_id = any(:ids::bigint[])
@@ -179,10 +179,12 @@ const COUNT_TIME = `insert into usage_days as d (app_no, day, what, count)
    where g.left_at is not null group by c.type
    on conflict (app_no, day, what) do update set count = d.count + excluded.count`
 
-export const leavePlace = query<OnePlace>(
+/** The time in which a lost device wasn't seen doesn't count. */
+export const leavePlace = query<OnePlace & { lost: boolean }>(
   'calls.leavePlace',
   `with gone as (
-     update call_participants set state = 'ended', left_at = clock_timestamp()
+     update call_participants set state = 'ended',
+       left_at = case when :lost::boolean then seen_at else clock_timestamp() end
      where app_no = :appNo and call_id = :id and uid = :uid and no = :no
      returning joined_at, left_at
    )
@@ -262,6 +264,19 @@ export const hideCall = query<OneCall & { uid: string }>(
 export const enqueueSweep = query<{ appNo: number; id: number; seconds: number }>(
   'calls.enqueueSweep',
   `select enqueue_job(:appNo::int, 'calls.sweep', jsonb_build_object('id', :id::bigint::text),
+     make_interval(secs => :seconds::float8))`,
+)
+
+/** A device says that it is still in the call; see `see_device`. */
+export const seeDevice = query<OneCall & { uid: string; deviceId: string }>(
+  'calls.seeDevice',
+  'select see_device(:appNo, :id, :uid, :deviceId)',
+)
+
+/** Looks for lost devices again. */
+export const enqueueWatch = query<OneCall & { seconds: number }>(
+  'calls.enqueueWatch',
+  `select enqueue_job(:appNo::int, 'calls.lost', jsonb_build_object('id', :id::bigint::text),
      make_interval(secs => :seconds::float8))`,
 )
 

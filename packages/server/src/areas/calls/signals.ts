@@ -1,6 +1,6 @@
 import type { Actor } from '../../core/actor.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { findSignalling } from './queries.ts'
+import { findSignalling, seeDevice } from './queries.ts'
 import { callIdOf, notFound } from './record.ts'
 
 /**
@@ -13,4 +13,14 @@ export async function checkSignal(actor: Actor, sessionId: string, to: string): 
   const found = await findSignalling.maybeOne(app.cell.db, { appNo: app.no, id, uid, to })
   if (!found?.invited) throw notFound(sessionId)
   if (uid === to || !found.inside || !found.other) throw fail('ERR_CALL_NOT_A_PART')
+}
+
+/** A device says that it is still in the call. If it isn't, nothing happens: it learns that from events. */
+export async function keepAlive(
+  { app, uid = '' }: Actor,
+  sessionId: string,
+  deviceId: string,
+): Promise<void> {
+  const id = callIdOf(app, sessionId)
+  await seeDevice.run(app.cell.db, { appNo: app.no, id, uid, deviceId })
 }

@@ -5,8 +5,8 @@ import { appActor } from '../../gate/app-actor.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { finish, type LockedCall, lockCall } from './change.ts'
 import { takeOut } from './leave.actions.ts'
-import { LONE_SECONDS, RING_SECONDS } from './limits.ts'
-import { enqueueSweep, findCall, listToLeave } from './queries.ts'
+import { LONE_SECONDS, LOST_SECONDS, RING_SECONDS, WATCH_SECONDS } from './limits.ts'
+import { enqueueSweep, enqueueWatch, findCall, listToLeave } from './queries.ts'
 
 const locked = async (tx: Tx, actor: Actor, id: number): Promise<LockedCall | undefined> => {
   const row = await findCall.maybeOne(tx, { appNo: actor.app.no, id })
@@ -63,5 +63,30 @@ export const leaveCallsJob = defineJob({
         else await finish(tx, found, 'cancelled', uid)
       })
     }
+  },
+})
+
+/**
+ * Takes devices out of a call that don't say any more that they are in it: a browser that crashed, or a phone without a
+ * network, whose user may be online elsewhere.
+ */
+export const lostDevicesJob = defineJob({
+  name: 'calls.lost',
+  summary: 'Takes lost devices out of a call.',
+  input: Type.Object({ id: Type.String() }),
+  async run({ appNo, input, context }) {
+    const actor = await appActor(context, appNo)
+    await context.cell.db.tx(async (tx) => {
+      const found = await locked(tx, actor, Number(input.id))
+      if (found?.call.status !== 'ongoing') return
+      const watched = found.places.filter(({ state, seen_at }) => state === 'ongoing' && seen_at)
+      const missing = watched.find(
+        ({ at, seen_at }) => seen_at && at.getTime() - seen_at.getTime() > LOST_SECONDS * 1_000,
+      )
+      // One at a time: the call may be over then, and the others are looked at soon.
+      if (missing) await takeOut(tx, found, missing.uid, true)
+      if (watched.length > 0)
+        await enqueueWatch.run(tx, { appNo, id: found.call.id, seconds: WATCH_SECONDS })
+    })
   },
 })

@@ -89,7 +89,7 @@ export const cellTables = {
   // Calls.
   calls: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'receiver initiator', plain: 'app_no id conversation kind type mode status mid joined initiated_at started_at ended_at lone_since media_server media_version' },
   call_connections: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no call_id no what id server handle audio video' },
-  call_participants: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', personal: 'device_id', plain: 'app_no call_id no state joined_at left_at hidden' },
+  call_participants: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', personal: 'device_id', plain: 'app_no call_id no state joined_at left_at seen_at hidden' },
 
   // Files. Their bytes are in a store of the region, and stay there when the app moves to another cell of it.
   files: { moves: 'replicated', exported: 'files', service: ALL, erased: 'deleted', people: 'uid', personal: 'name details sha256', plain: 'app_no id state type size stored part_size voice picture reason refs expires_at upload_ends_at created_at' },
