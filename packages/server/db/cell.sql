@@ -1757,8 +1757,8 @@ begin
   where app_no = p_app_no and uid = p_uid and device_id is not null;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
-  delete from call_connections k using call_participants p
-  where p.app_no = p_app_no and p.uid = p_uid and k.app_no = p_app_no and k.call_id = p.call_id and k.uid = p_uid;
+  delete from call_connections c using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and c.app_no = p_app_no and c.call_id = p.call_id and c.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
