@@ -8,6 +8,8 @@ export interface Method {
   operationId: string
   namespace: string
   name: string
+  /** Whether users may call it. */
+  users: boolean
   code: string
   /** For the reference: the signature, what the method does, and the request it sends. */
   signature: string
@@ -27,7 +29,7 @@ interface Parts {
 
 /** The methods of an operation. A list also gets methods that iterate over all pages and that only count. */
 export function methodsOf(operation: Operation, declarations: Declarations): Method[] {
-  const { operationId, namespace, method, url } = operation
+  const { operationId, namespace, users, method, url } = operation
   const { items, count } = answersOf(operation.answer, declarations)
   const methods = items
     ? listMethods(operation, items, count, declarations)
@@ -37,7 +39,8 @@ export function methodsOf(operation: Operation, declarations: Declarations): Met
     const signature = `${name}(${parameters.join(', ')}): ${returns}`
     const summary = `${operation.summary}${note}`
     const code = print(operation, parts)
-    return { operationId, namespace, name, code, signature, summary, request: `${method} ${url}` }
+    const request = `${method} ${url}`
+    return { operationId, namespace, name, users, code, signature, summary, request }
   })
 }
 

@@ -18,24 +18,28 @@ export function operationsFile(document: Document, name = 'Operations'): string 
   const { methods, declarations } = readMethods(document)
   assertDistinct(methods)
   const namespaces = Map.groupBy(methods, ({ namespace }) => namespace)
-  const classes = [...namespaces].map(([namespace, own]) => methodsClass(namespace, own))
-  const ofUsers = new Set(
-    readOperations(document)
-      .filter(({ users }) => users)
-      .map(({ namespace }) => namespace),
+  const ofUsers = new Map(
+    [...namespaces]
+      .filter(([, own]) => own.some(({ users }) => users))
+      .map(([namespace, own]) => [
+        namespace,
+        // Bundlers can't remove methods of a class, but whole classes that are never made.
+        own.every(({ users }) => users) ? classNameOf(namespace) : `User${classNameOf(namespace)}`,
+      ]),
+  )
+  const classes = [...namespaces].flatMap(([namespace, own]) =>
+    classesOf(namespace, own, ofUsers.get(namespace)),
+  )
+  const all = new Map(
+    [...namespaces.keys()].map((namespace) => [namespace, classNameOf(namespace)]),
   )
   return [
     HEAD,
     ...declarations.texts(),
     ...classes,
-    operationsClass(name, 'All operations', [...namespaces.keys()]),
-    // Bundlers can't remove methods of a class, but whole classes that are never made.
+    operationsClass(name, 'All operations', all),
     ...(ofUsers.size > 0
-      ? [
-          operationsClass(`User${name}`, 'The areas with operations that users may call', [
-            ...ofUsers,
-          ]),
-        ]
+      ? [operationsClass(`User${name}`, 'The operations that users may call', ofUsers)]
       : []),
   ].join('\n\n')
 }
@@ -66,24 +70,40 @@ function assertDistinct(methods: Method[]): void {
 
 const classNameOf = (namespace: string) => `${capitalized(namespace)}Methods`
 
-const methodsClass = (namespace: string, methods: Method[]) => `
-/** \`client.${namespace}\` */
-export class ${classNameOf(namespace)} {
+/** The class of an area. If users may call only some of its operations, those are in a class of their own, which it extends. */
+function classesOf(
+  namespace: string,
+  methods: Method[],
+  ofUsers = classNameOf(namespace),
+): string[] {
+  const name = classNameOf(namespace)
+  const what = `\`client.${namespace}\``
+  if (ofUsers === name) return [methodsClass(name, what, methods)]
+  const [own, others] = [true, false].map((users) => methods.filter((one) => one.users === users))
+  return [
+    methodsClass(ofUsers, `${what}, as far as users may call it`, own ?? []),
+    methodsClass(name, what, others ?? [], ofUsers),
+  ]
+}
+
+const methodsClass = (name: string, what: string, methods: Method[], base?: string) => `
+/** ${what} */
+export class ${name}${base ? ` extends ${base}` : ''} {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
-    this.#transport = transport
+    ${base ? 'super(transport)\n' : ''}this.#transport = transport
   }
 
   ${methods.map(({ code }) => code).join('\n')}
 }`
 
-const operationsClass = (name: string, what: string, namespaces: string[]) => `
+const operationsClass = (name: string, what: string, areas: Map<string, string>) => `
 /** ${what}, grouped by area. */
 export class ${name} {
-  ${namespaces.map((name) => `readonly ${name}: ${classNameOf(name)}`).join('\n')}
+  ${[...areas].map(([area, type]) => `readonly ${area}: ${type}`).join('\n')}
 
   constructor(transport: Transport) {
-    ${namespaces.map((name) => `this.${name} = new ${classNameOf(name)}(transport)`).join('\n')}
+    ${[...areas].map(([area, type]) => `this.${area} = new ${type}(transport)`).join('\n')}
   }
 }`

@@ -9162,17 +9162,12 @@ export class RestrictedFeaturesMethods {
   }
 }
 
-/** `client.users` */
-export class UsersMethods {
+/** `client.users`, as far as users may call it */
+export class UserUsersMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
-  }
-
-  /** Create a user. */
-  async create(body: CreateUserBody, options?: CallOptions): Promise<CreatedUser> {
-    return this.#transport.data({ method: 'POST', path: '/v3/users', body }, options)
   }
 
   /** List users (one page). */
@@ -9199,6 +9194,39 @@ export class UsersMethods {
     )
   }
 
+  /** Get a user. */
+  async get(uid: string, options?: CallOptions): Promise<User> {
+    return this.#transport.data({ method: 'GET', path: `/v3/users/${segment(uid)}` }, options)
+  }
+
+  /** Update a user. */
+  async update(uid: string, body: UpdateUserBody, options?: CallOptions): Promise<User> {
+    return this.#transport.data({ method: 'PUT', path: `/v3/users/${segment(uid)}`, body }, options)
+  }
+
+  /** Flag a user. */
+  async flag(uid: string, body: FlagUserBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/flagged`, body },
+      options,
+    )
+  }
+}
+
+/** `client.users` */
+export class UsersMethods extends UserUsersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
+
+  /** Create a user. */
+  async create(body: CreateUserBody, options?: CallOptions): Promise<CreatedUser> {
+    return this.#transport.data({ method: 'POST', path: '/v3/users', body }, options)
+  }
+
   /** Reactivate users. */
   async reactivate(
     body: ReactivateUsersBody,
@@ -9215,28 +9243,10 @@ export class UsersMethods {
     return this.#transport.data({ method: 'DELETE', path: '/v3/users', body }, options)
   }
 
-  /** Get a user. */
-  async get(uid: string, options?: CallOptions): Promise<User> {
-    return this.#transport.data({ method: 'GET', path: `/v3/users/${segment(uid)}` }, options)
-  }
-
-  /** Update a user. */
-  async update(uid: string, body: UpdateUserBody, options?: CallOptions): Promise<User> {
-    return this.#transport.data({ method: 'PUT', path: `/v3/users/${segment(uid)}`, body }, options)
-  }
-
   /** Deactivate or permanently delete a user. */
   async delete(uid: string, body?: DeleteUserBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/users/${segment(uid)}`, body },
-      options,
-    )
-  }
-
-  /** Flag a user. */
-  async flag(uid: string, body: FlagUserBody, options?: CallOptions): Promise<Acknowledged> {
-    return this.#transport.data(
-      { method: 'POST', path: `/v3/users/${segment(uid)}/flagged`, body },
       options,
     )
   }
@@ -9501,8 +9511,8 @@ export class BlockedUsersMethods {
   }
 }
 
-/** `client.groups` */
-export class GroupsMethods {
+/** `client.groups`, as far as users may call it */
+export class UserGroupsMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -9576,6 +9586,16 @@ export class GroupsMethods {
       options,
     )
   }
+}
+
+/** `client.groups` */
+export class GroupsMethods extends UserGroupsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
 
   /** Import groups. */
   async import(
@@ -9586,8 +9606,8 @@ export class GroupsMethods {
   }
 }
 
-/** `client.groupMembers` */
-export class GroupMembersMethods {
+/** `client.groupMembers`, as far as users may call it */
+export class UserGroupMembersMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -9647,6 +9667,16 @@ export class GroupMembersMethods {
       options,
     )
   }
+}
+
+/** `client.groupMembers` */
+export class GroupMembersMethods extends UserGroupMembersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
 
   /** Import members of groups. */
   async import(
@@ -9703,8 +9733,8 @@ export class BannedUsersMethods {
   }
 }
 
-/** `client.messages` */
-export class MessagesMethods {
+/** `client.messages`, as far as users may call it */
+export class UserMessagesMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -10020,6 +10050,16 @@ export class MessagesMethods {
     options?: CallOptions,
   ): AsyncGenerator<Receipt, void, undefined> {
     return everyFollowing((page) => this.listReceipts(id, { ...query, ...page }, options))
+  }
+}
+
+/** `client.messages` */
+export class MessagesMethods extends UserMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
   }
 
   /** Import messages. */
@@ -11537,8 +11577,8 @@ export class ExportsMethods {
   }
 }
 
-/** `client.conversations` */
-export class ConversationsMethods {
+/** `client.conversations`, as far as users may call it */
+export class UserConversationsMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -11715,19 +11755,6 @@ export class ConversationsMethods {
     )
   }
 
-  /** List the conversations pinned for everyone. */
-  async getPinned(options?: CallOptions): Promise<PinnedConversation[]> {
-    return this.#transport.data({ method: 'GET', path: '/v3/conversations/pinned' }, options)
-  }
-
-  /** Pin conversations for everyone. */
-  async setPinned(
-    body: SetPinnedConversationsBody,
-    options?: CallOptions,
-  ): Promise<PinnedConversation[]> {
-    return this.#transport.data({ method: 'PUT', path: '/v3/conversations/pinned', body }, options)
-  }
-
   /** Pin the conversation with a user. */
   async pinUser(uid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
@@ -11774,6 +11801,29 @@ export class ConversationsMethods {
       },
       options,
     )
+  }
+}
+
+/** `client.conversations` */
+export class ConversationsMethods extends UserConversationsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
+
+  /** List the conversations pinned for everyone. */
+  async getPinned(options?: CallOptions): Promise<PinnedConversation[]> {
+    return this.#transport.data({ method: 'GET', path: '/v3/conversations/pinned' }, options)
+  }
+
+  /** Pin conversations for everyone. */
+  async setPinned(
+    body: SetPinnedConversationsBody,
+    options?: CallOptions,
+  ): Promise<PinnedConversation[]> {
+    return this.#transport.data({ method: 'PUT', path: '/v3/conversations/pinned', body }, options)
   }
 
   /** Get a conversation by id.
@@ -12148,8 +12198,8 @@ export class MutedConversationsMethods {
   }
 }
 
-/** `client.contactDetails` */
-export class ContactDetailsMethods {
+/** `client.contactDetails`, as far as users may call it */
+export class UserContactDetailsMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -12164,18 +12214,28 @@ export class ContactDetailsMethods {
     )
   }
 
-  /** Store a user's email address and phone number. */
-  async update(body: UpdateContactDetailsBody, options?: CallOptions): Promise<ContactDetails> {
-    return this.#transport.data(
-      { method: 'PATCH', path: '/v3/notifications/v1/contact-details', body },
-      options,
-    )
-  }
-
   /** Delete a user's email address and phone number. */
   async delete(options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: '/v3/notifications/v1/contact-details' },
+      options,
+    )
+  }
+}
+
+/** `client.contactDetails` */
+export class ContactDetailsMethods extends UserContactDetailsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
+
+  /** Store a user's email address and phone number. */
+  async update(body: UpdateContactDetailsBody, options?: CallOptions): Promise<ContactDetails> {
+    return this.#transport.data(
+      { method: 'PATCH', path: '/v3/notifications/v1/contact-details', body },
       options,
     )
   }
@@ -12965,44 +13025,44 @@ export class Operations {
   }
 }
 
-/** The areas with operations that users may call, grouped by area. */
+/** The operations that users may call, grouped by area. */
 export class UserOperations {
-  readonly users: UsersMethods
+  readonly users: UserUsersMethods
   readonly friends: FriendsMethods
   readonly blockedUsers: BlockedUsersMethods
-  readonly groups: GroupsMethods
-  readonly groupMembers: GroupMembersMethods
+  readonly groups: UserGroupsMethods
+  readonly groupMembers: UserGroupMembersMethods
   readonly bannedUsers: BannedUsersMethods
-  readonly messages: MessagesMethods
+  readonly messages: UserMessagesMethods
   readonly interactions: InteractionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly threads: ThreadsMethods
   readonly calls: CallsMethods
   readonly files: FilesMethods
-  readonly conversations: ConversationsMethods
+  readonly conversations: UserConversationsMethods
   readonly notificationPreferences: NotificationPreferencesMethods
   readonly mutedConversations: MutedConversationsMethods
-  readonly contactDetails: ContactDetailsMethods
+  readonly contactDetails: UserContactDetailsMethods
   readonly pushTokens: PushTokensMethods
   readonly webPushKeys: WebPushKeysMethods
 
   constructor(transport: Transport) {
-    this.users = new UsersMethods(transport)
+    this.users = new UserUsersMethods(transport)
     this.friends = new FriendsMethods(transport)
     this.blockedUsers = new BlockedUsersMethods(transport)
-    this.groups = new GroupsMethods(transport)
-    this.groupMembers = new GroupMembersMethods(transport)
+    this.groups = new UserGroupsMethods(transport)
+    this.groupMembers = new UserGroupMembersMethods(transport)
     this.bannedUsers = new BannedUsersMethods(transport)
-    this.messages = new MessagesMethods(transport)
+    this.messages = new UserMessagesMethods(transport)
     this.interactions = new InteractionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.calls = new CallsMethods(transport)
     this.files = new FilesMethods(transport)
-    this.conversations = new ConversationsMethods(transport)
+    this.conversations = new UserConversationsMethods(transport)
     this.notificationPreferences = new NotificationPreferencesMethods(transport)
     this.mutedConversations = new MutedConversationsMethods(transport)
-    this.contactDetails = new ContactDetailsMethods(transport)
+    this.contactDetails = new UserContactDetailsMethods(transport)
     this.pushTokens = new PushTokensMethods(transport)
     this.webPushKeys = new WebPushKeysMethods(transport)
   }
