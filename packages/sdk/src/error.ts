@@ -25,25 +25,20 @@ export interface Failure {
 /** An error of an operation. Check `code` in your program, because the messages can change. */
 export class LoquatError extends Error {
   override readonly name = 'LoquatError'
-  readonly code: ErrorCode | ClientErrorCode
+  declare readonly code: ErrorCode | ClientErrorCode
   /** The status of the HTTP response. Undefined if there was no response. */
-  readonly status: number | undefined
+  declare readonly status: number | undefined
   /** An explanation for developers. */
-  readonly devMessage: string | undefined
+  declare readonly devMessage: string | undefined
   /** What is wrong with each invalid field. */
-  readonly details: Record<string, string[]> | undefined
+  declare readonly details: Record<string, string[]> | undefined
   /** Identifies the request in the server's logs. */
-  readonly requestId: string | undefined
+  declare readonly requestId: string | undefined
   /** How many seconds to wait before you send the request again. */
-  readonly retryAfter: number | undefined
+  declare readonly retryAfter: number | undefined
 
   constructor({ message, cause, ...known }: Failure) {
     super(message, cause === undefined ? undefined : { cause })
-    this.code = known.code
-    this.status = known.status
-    this.devMessage = known.devMessage
-    this.details = known.details
-    this.requestId = known.requestId
-    this.retryAfter = known.retryAfter
+    Object.assign(this, known)
   }
 }

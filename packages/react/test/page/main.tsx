@@ -1,4 +1,5 @@
 /** A page with the main components, as small as a user of the kit would write it. The address says who signs in and how. */
+import { Answers } from '@loquat/sdk/agents'
 import { LoquatClient, type Target } from '@loquat/sdk/client'
 import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -35,6 +36,7 @@ const {
 const client = new LoquatClient({
   ...{ appId, uid, authToken, presence: 'all' as const },
   baseUrl: location.origin,
+  Answers,
 })
 Object.assign(window, { client })
 

@@ -1,4 +1,4 @@
-import type { AgentRun, AgentRunDetails } from '../operations.gen.ts'
+import type { AgentRun, AgentRunsMethods } from '../operations.gen.ts'
 
 /** An answer that an agent is writing, or failed to write. */
 export interface RunningAnswer {
@@ -58,6 +58,8 @@ export interface AgentEvent {
 
 /** How long to wait before a run is read again, in milliseconds. */
 const AGAIN_MS = 1_000
+/** How many of a user's last questions to an agent can be unanswered. */
+const RUNS = 20
 
 /**
  * Tracks the answers that agents are writing to this user, until their messages arrive. The server doesn't repeat events: after
@@ -66,15 +68,21 @@ const AGAIN_MS = 1_000
 export class Answers {
   #answers: Record<string, RunningAnswer> = {}
   readonly #reading = new Set<string>()
-  readonly #read: (runId: string) => Promise<AgentRunDetails>
+  readonly #runs: Pick<AgentRunsMethods, 'get' | 'list'>
   readonly #changed: (answers: Record<string, RunningAnswer>) => void
 
   constructor(
-    read: (runId: string) => Promise<AgentRunDetails>,
+    runs: Pick<AgentRunsMethods, 'get' | 'list'>,
     changed: (answers: Record<string, RunningAnswer>) => void,
   ) {
-    this.#read = read
+    this.#runs = runs
     this.#changed = changed
+  }
+
+  /** Reads which of the user's last questions the agent is answering, or failed to answer. */
+  async load(agentUid: string): Promise<void> {
+    const { data } = await this.#runs.list({ agentUid, limit: RUNS })
+    for (const run of data) this.#note(run)
   }
 
   apply({ type, data, attempt = 0, ...ids }: AgentEvent): void {
@@ -108,7 +116,7 @@ export class Answers {
   }
 
   /** A run that this client hasn't heard of, for example because it has just started. */
-  note({ id: runId, state, reason, ...run }: AgentRun): void {
+  #note({ id: runId, state, reason, ...run }: AgentRun): void {
     if (state === 'finished' || this.#answers[runId]) return
     const { conversationId, threadId, messageId } = run
     const empty = { runId, conversationId, threadId, messageId, text: '', attempt: 0, tools: [] }
@@ -156,7 +164,7 @@ export class Answers {
     if (this.#reading.has(runId)) return
     this.#reading.add(runId)
     setTimeout(() => this.#reading.delete(runId), AGAIN_MS)
-    const run = await this.#read(runId).catch(() => undefined)
+    const run = await this.#runs.get(runId).catch(() => undefined)
     const known = this.#answers[runId]
     if (!run || !known) return
     if (run.state === 'finished') return this.end(runId)

@@ -1,4 +1,5 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
+import type { AgentEvent, Answers } from '../agents/answers.ts'
 import { LoquatError } from '../error.ts'
 import type { EventPayload, EventType } from '../events.gen.ts'
 import {
@@ -10,7 +11,6 @@ import {
   UserOperations,
 } from '../operations.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
-import { type AgentEvent, Answers } from './answers.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
 import { Outbox } from './outbox.ts'
 import { Presence, type Watched } from './presence.ts'
@@ -47,6 +47,8 @@ export type ClientOptions = Address &
     realtimeUrl?: string | undefined
     /** Replaces the global `WebSocket`. */
     WebSocket?: (new (url: string) => Socket) | undefined
+    /** `Answers` of `@loquat/sdk/agents`, to follow in `state.answers` what agents are writing. */
+    Answers?: typeof Answers | undefined
   }
 
 /** A file of a message that isn't sent yet. */
@@ -100,8 +102,6 @@ const SUBSCRIBED = 'presence'
 const TYPING_EVERY_MS = 2_000
 /** Long enough for most tunnels. */
 const RETRY_FOR_MS = 60_000
-/** How many of a user's last questions to an agent can be unanswered. */
-const RUNS = 20
 /** As many as fit into that time. */
 const RETRIES = 10
 
@@ -116,7 +116,7 @@ export class LoquatClient {
   readonly #store: Store
   readonly #connection: Connection
   readonly #typing: Typing
-  readonly #answers: Answers
+  readonly #answers: Answers | undefined
   readonly #presence: Presence
   readonly #options: ClientOptions
   readonly #listeners = new Map<string, Set<(body: never) => void>>()
@@ -154,10 +154,9 @@ export class LoquatClient {
     this.#uploads = new Uploads(this.api.files, options)
     this.#push = new Push(this.api)
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
-    this.#answers = new Answers(
-      (runId) => reading.agentRuns.get(runId),
-      (answers) => this.#store.set({ answers }),
-    )
+    this.#answers =
+      options.Answers &&
+      new options.Answers(reading.agentRuns, (answers) => this.#store.set({ answers }))
     this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({
       url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
@@ -198,8 +197,7 @@ export class LoquatClient {
    * agent is opened: events only say what happens from then on.
    */
   async loadAnswers(agentUid: string): Promise<void> {
-    const { data } = await this.api.agentRuns.list({ agentUid, limit: RUNS })
-    for (const run of data) this.#answers.note(run)
+    await this.#answers?.load(agentUid)
   }
 
   /** Disconnects. Call `start` to connect again. */
@@ -208,7 +206,7 @@ export class LoquatClient {
     this.#connection.stop()
     this.#store.refresher.stop()
     this.#typing.clear()
-    this.#answers.clear()
+    this.#answers?.clear()
   }
 
   /**
@@ -482,7 +480,7 @@ export class LoquatClient {
     this.#store.set({ connection, closeCode })
     const { presence } = this.#options
     if (connection === 'online') {
-      this.#answers.reload()
+      this.#answers?.reload()
       this.#store.refresher.start()
       if (presence) this.#connection.send('presence.subscribe', { users: presence }, SUBSCRIBED)
     }
@@ -502,7 +500,7 @@ export class LoquatClient {
     if (type === 'session.ok' && frame.id === SUBSCRIBED && presence) {
       void this.#presence.subscribed(presence)
     } else if (type === 'file.ready' || type === 'file.rejected') this.#uploads.checked(body.file)
-    else if (type === 'agent.event') this.#answers.apply(body)
+    else if (type === 'agent.event') this.#answers?.apply(body)
     else if (type === 'presence.changed') this.#presence.apply(body.users)
     else if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
@@ -511,7 +509,7 @@ export class LoquatClient {
     } else {
       if (type === 'message.sent') {
         this.#typing.end(body.message.conversationId, body.message.sender)
-        this.#answers.end(body.message.muid)
+        this.#answers?.end(body.message.muid)
       }
       this.#store.apply(frame)
     }

@@ -1,6 +1,6 @@
+import type { RunningAnswer } from '../agents/answers.ts'
 import type { LoquatError } from '../error.ts'
 import type { Conversation, Message } from '../operations.gen.ts'
-import type { RunningAnswer } from './answers.ts'
 import type { ConnectionState } from './connection.ts'
 
 /** The counterpart of a conversation. */
@@ -61,7 +61,7 @@ export interface ChatState {
   typing: Readonly<Record<string, readonly string[]>>
   /** The presence of users, by UID, as far as it is known. */
   presence: Readonly<Record<string, 'online' | 'offline'>>
-  /** Answers that agents are writing, by the id of their run. They go when their message arrives. */
+  /** Answers that agents are writing, by the id of their run, with the option `Answers`. They go when their message arrives. */
   answers: Readonly<Record<string, RunningAnswer>>
 }
 

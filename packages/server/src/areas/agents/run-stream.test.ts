@@ -1,6 +1,7 @@
 /** What devices see while an agent answers: frames over the gateway, and the state of the SDK's client. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { Answers } from '@loquat/sdk/agents'
 import { LoquatClient } from '@loquat/sdk/client'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
@@ -125,6 +126,7 @@ async function clientOf(t: TestContext, app: TestApp): Promise<LoquatClient> {
     ...{ appId: app.id, uid: 'amira', authToken: await tokenOf(app, 'amira') },
     baseUrl: `http://127.0.0.1:${apiPort}`,
     realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
+    Answers,
   })
   t.after(() => client.stop())
   client.start()

@@ -1,6 +1,7 @@
 /** Runs that wait for a person: approvals, and actions of devices. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { Answers } from '@loquat/sdk/agents'
 import { LoquatClient } from '@loquat/sdk/client'
 import { tokenOf } from '../../../test/device.ts'
 import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
@@ -132,6 +133,7 @@ async function clientOf(t: TestContext, app: TestApp): Promise<LoquatClient> {
     ...{ appId: app.id, uid: 'amira', authToken: await tokenOf(app, 'amira') },
     baseUrl: `http://127.0.0.1:${apiPort}`,
     realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
+    Answers,
   })
   t.after(() => client.stop())
   client.start()
