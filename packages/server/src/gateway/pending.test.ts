@@ -60,7 +60,7 @@ suite('changes that are committed but have no position yet', () => {
 
   for (const [how, position] of [
     ['a new device', undefined],
-    ['a device that resumes', 1],
+    ['a device that resumes', 5],
   ] as const) {
     test(`${how} of a kicked member is asked to reload`, async () => {
       const { app, token } = await newTeam()

@@ -131,7 +131,7 @@ const isName = (text: string) => /^[A-Za-z_$][\w$]*$/.test(text)
 
 const inNode = printer({
   indent: '  ',
-  text: (value) => single(/['\\]/g)(value).replaceAll('\n', '\\n'),
+  text: (value) => single(/['\\]/g)(value).replaceAll('\r', '\\r').replaceAll('\n', '\\n'),
   words: {},
   list: ['[', ']'],
   object: ['{', '}'],
