@@ -357,10 +357,11 @@ suite('client frames', () => {
     const before = await statements()
     const now = performance.now()
     const clock = t.mock.method(performance, 'now', () => now)
-    for (let n = 0; n < 5; n++) await type('ben', `ben-${n}`)
+    for (let n = 0; n < 10; n++) await type('ben', `ben-${n}`)
     await ben.waitFor('typing.start')
     clock.mock.restore()
-    assert.equal((await statements()) - before, 2)
+    // Two, and two more for each event about these users that arrives meanwhile: the hub then reads their rules again.
+    assert.ok((await statements()) - before < 10)
     await type('cleo', 'cleo')
     const { body } = await amira.waitFor('session.error', ({ id }) => id === 'cleo')
     assert.equal(body.code, 'ERR_PERMISSION_DENIED')
