@@ -24,6 +24,8 @@ REST reference at \`/v3/docs\` of a running server describes their fields. Error
     ...exportsOf(folder, 'index.d.ts'),
     '## `@loquat/sdk/client`',
     ...exportsOf(folder, 'client/index.d.ts'),
+    '## `@loquat/sdk/agents`',
+    ...exportsOf(folder, 'agents/index.d.ts'),
     '## `@loquat/sdk/calls`',
     ...exportsOf(folder, 'calls/index.d.ts'),
     '## App operations',
