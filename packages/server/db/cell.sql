@@ -1355,8 +1355,8 @@ begin
     update jobs j set
       state = case when next.fresh then 'ready' else next.state end,
       worker_id = null,
-      -- A try that failed starts at its checkpoint, so what was asked for meanwhile may be behind it.
-      -- It was answered if the job starts at once instead of waiting. One that is handed back goes on from its checkpoint.
+      -- A job that failed or was handed back goes on from its checkpoint, so what was asked for meanwhile may be behind it. One
+      -- that was postponed starts at once instead, which is all that was asked for.
       again = j.again and not next.over and not (next.outcome = 'released' and next.delay is not null),
       cancelling = j.cancelling and not next.fresh,
       error = coalesce(next.error, j.error),

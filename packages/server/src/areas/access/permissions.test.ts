@@ -80,7 +80,7 @@ suite('updateRolePermissions', () => {
     assert.equal(none.status, 400)
   })
 
-  test('keeps users from making friends with whoever a role keeps from them', async () => {
+  test('lets nobody make friends to get around a role that is limited to friends', async () => {
     for (const id of ['initiateCall.mode', 'getUserDetails.mode']) {
       const app = await ruledApp()
       await setRole(app, { [id]: 'friends' })

@@ -1,10 +1,10 @@
 /** What devices see while an agent answers: frames over the gateway, and the state of the SDK's client. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
-import { Answers } from '@loquat/sdk/agents'
-import { LoquatClient } from '@loquat/sdk/client'
+import { suite, test } from 'node:test'
+import type { LoquatClient } from '@loquat/sdk/client'
+import { clientOf } from '../../../test/chat-client.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { useServer } from '../../../test/kit.ts'
 import { CUT, type ModelReply, useModelServer } from '../../../test/model-server.ts'
 import { until } from '../../../test/until.ts'
 
@@ -120,24 +120,10 @@ suite('the frames of a run', () => {
   })
 })
 
-async function clientOf(t: TestContext, app: TestApp): Promise<LoquatClient> {
-  const { apiPort, gatewayPort } = server.service
-  const client = new LoquatClient({
-    ...{ appId: app.id, uid: 'amira', authToken: await tokenOf(app, 'amira') },
-    baseUrl: `http://127.0.0.1:${apiPort}`,
-    realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
-    Answers,
-  })
-  t.after(() => client.stop())
-  client.start()
-  await until('the client is online', () => client.state.connection === 'online')
-  return client
-}
-
 suite("the SDK's client", () => {
   test('shows an answer that is being written, also if it comes late', async (t) => {
     const { app, amira, agent } = await newAgent()
-    const early = await clientOf(t, app)
+    const early = await clientOf(t, server, app, 'amira')
     const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     reply = async function* () {
       yield 'The beginning'
@@ -150,7 +136,7 @@ suite("the SDK's client", () => {
     const answer = (client: LoquatClient) => Object.values(client.state.answers)[0]
     await until('the beginning', () => answer(early)?.text === 'The beginning')
     assert.deepEqual([answer(early)?.messageId, answer(early)?.state], [id, 'running'])
-    const late = await clientOf(t, app)
+    const late = await clientOf(t, server, app, 'amira')
     assert.equal(answer(late), undefined)
     first.resolve()
     await until('the middle', () => answer(early)?.text === 'The beginning, the middle')

@@ -1,10 +1,9 @@
 /** Runs that wait for a person: approvals, and actions of devices. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
-import { Answers } from '@loquat/sdk/agents'
-import { LoquatClient } from '@loquat/sdk/client'
-import { tokenOf } from '../../../test/device.ts'
-import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import { suite, test } from 'node:test'
+import type { LoquatClient } from '@loquat/sdk/client'
+import { clientOf } from '../../../test/chat-client.ts'
+import { refused, type UserClient, useServer } from '../../../test/kit.ts'
 import {
   type ModelReply,
   questionIn,
@@ -127,25 +126,14 @@ suite('refuseAgentRun', () => {
   })
 })
 
-async function clientOf(t: TestContext, app: TestApp): Promise<LoquatClient> {
-  const { apiPort, gatewayPort } = server.service
-  const client = new LoquatClient({
-    ...{ appId: app.id, uid: 'amira', authToken: await tokenOf(app, 'amira') },
-    baseUrl: `http://127.0.0.1:${apiPort}`,
-    realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
-    Answers,
-  })
-  t.after(() => client.stop())
-  client.start()
-  await until('the client is online', () => client.state.connection === 'online')
-  return client
-}
-
 suite('continueAgentRun', () => {
   test('tells the model what the first device did, and the others that it is done', async (t) => {
     const asking = await newAgent()
     const { app, amira, agent } = asking
-    const devices = [await clientOf(t, app), await clientOf(t, app)]
+    const devices = [
+      await clientOf(t, server, app, 'amira'),
+      await clientOf(t, server, app, 'amira'),
+    ]
     const answer = (client: LoquatClient) => Object.values(client.state.answers)[0]
     scripts.set('Open', (results) =>
       results.length === 0 ? [{ tool: 'open_Shift', args: { day: 'Mon' } }] : ['It ', ...results],
