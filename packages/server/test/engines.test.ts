@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import { findBinaries } from '../src/engines/binaries.ts'
 import {
   type EnginesEnv,
@@ -27,6 +29,8 @@ import { UserError } from '../src/platform/errors.ts'
 import { queryAt } from './databases.ts'
 import { databaseUrl } from './engines.ts'
 import { Running } from './loquat.ts'
+import { startPrivate } from './private-engines.ts'
+import { until } from './until.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/engines.ts', import.meta.url))
 const NOBODY = 65_534
@@ -68,6 +72,26 @@ suite('engines', () => {
 
     assert.deepEqual(await start(), env)
     assert.deepEqual((await postgres(env, 'select answer from kept')).rows, [{ answer: 42 }])
+  })
+
+  test('PostgreSQL starts again after a crash, once the last session of the old server has ended', async (t) => {
+    const engine = await startPrivate('postgres')
+    t.after(() => engine.remove())
+    const client = new pg.Client(`${engine.url}/postgres`)
+    // Its server dies.
+    client.on('error', () => {})
+    await client.connect()
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    process.kill(rows[0].pid, 'SIGSTOP')
+    await engine.kill()
+    const log = () => readFileSync(join(engine.dir, 'postgres.log'), 'utf8')
+    const started = engine.start()
+    try {
+      await until('a refused start', () => log().includes('is still in use'))
+    } finally {
+      process.kill(rows[0].pid, 'SIGCONT')
+    }
+    await started
   })
 
   test('another process with the same id is not mistaken for an engine', () => {

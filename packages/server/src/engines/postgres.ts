@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, postgresUser, type SystemUser } from './binaries.ts'
 import type { TlsFiles } from './brokers.ts'
-import { launch } from './process.ts'
+import { type Launch, launch } from './process.ts'
 
 export interface PostgresOptions {
   binaries: Binaries
@@ -53,7 +54,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   if (!existsSync(join(data, 'PG_VERSION'))) initialize(options, data, user)
 
   const url = `postgres://loquat:${password}@127.0.0.1:${port}`
-  const pid = await launch({
+  const pid = await launchAfterCrash({
     name: 'PostgreSQL',
     command: binaries.postgres,
     args: ['-D', data, '-p', String(port), ...settings(options)],
@@ -63,6 +64,21 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   })
   await runAt(`${url}/postgres`, roles(password))
   return { pid, mark: data, url }
+}
+
+const SESSIONS_END_MS = 30_000
+
+/** The sessions of a crashed server end one by one. Until the last has, the data folder takes no new server. */
+async function launchAfterCrash(server: Launch): Promise<number> {
+  const deadline = Date.now() + SESSIONS_END_MS
+  for (;;) {
+    try {
+      return await launch(server)
+    } catch (error) {
+      if (!String(error).includes('is still in use') || Date.now() > deadline) throw error
+      await sleep(100)
+    }
+  }
 }
 
 async function runAt(url: string, sql: string): Promise<void> {
