@@ -320,6 +320,8 @@ suite('calls', () => {
     await page.getByLabel('User', { exact: true }).fill('dora')
     await page.getByLabel('Status').selectOption('Rejected')
     await page.getByRole('button', { name: 'Apply' }).click()
+    // The table keeps its rows until the filtered ones are loaded.
+    await page.getByRole('row', { name: /The amira/ }).waitFor({ state: 'detached' })
     await first.getByText('The cleo').waitFor()
     assert.equal(await page.getByRole('row').count(), 2)
     await page.getByRole('button', { name: 'Remove filter: User' }).click()
