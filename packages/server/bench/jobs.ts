@@ -89,6 +89,7 @@ export async function jobs(env: EnginesEnv, report: Report): Promise<Figure[]> {
       const stop = new AbortController()
       const runner = new Runner<undefined>({
         ...{ jobs: [job], worker, bus, log, slots: SLOTS, perApp: SLOTS, drainMs: 1_000 },
+        unscheduled: [],
         ...{ subject: SUBJECT, db: () => db, context: () => undefined },
       })
       const ended = runner.run(stop.signal)

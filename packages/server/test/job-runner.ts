@@ -24,7 +24,7 @@ export const testJob = <I extends TSchema, C extends TSchema>(
   definition: Omit<Definition<I, C, TestContext>, 'summary'>,
 ) => defineJob<I, C, TestContext>({ summary: 'A job of a test.', ...definition })
 
-type Options = Partial<Pick<RunnerOptions<TestContext>, 'slots' | 'perApp' | 'drainMs' | 'onEnd'>>
+type Options = Partial<Pick<RunnerOptions<TestContext>, 'slots' | 'perApp' | 'drainMs' | 'onEnd' | 'unscheduled'>>
 
 export interface StartedRunner {
   workerId: string
@@ -48,6 +48,7 @@ export function startRunner(
   const stop = new AbortController()
   const jobRunner = new Runner<TestContext>({
     ...{ jobs, worker, log: deps.log, bus: deps.bus, slots: 8, perApp: 8, drainMs: 60_000 },
+    unscheduled: [],
     subject: jobsSubject(cell.id),
     db: () => cell.db,
     context: (job) => ({ cell, job }),

@@ -123,6 +123,31 @@ suite('jobs', () => {
       assert.equal(row?.error, 'in the middle of a step')
     })
 
+    test('keeps its schedule beside workers that do not know it, until a version says that it has none', async () => {
+      const scheduled = testJob({
+        name: 'test.newer',
+        input: none,
+        schedule: { everySeconds: 3600 },
+        run: async () => {},
+      })
+      const ran: number[] = []
+      const known = numberJob('test.known', async (n) => ran.push(n))
+      const app = await server.newApp()
+      const text = `select key from job_schedules where app_no = 0 and key = 'test.newer'`
+      const schedules = () => rows(cell.db, text, [])
+      const runOne = async (jobs: readonly TestJob[], unscheduled: string[] = []) => {
+        const before = ran.length
+        await add(cell, app.no, known, { n: 1 })
+        await runUntil([known, ...jobs], () => ran.length > before, { unscheduled })
+      }
+      await runOne([scheduled])
+      assert.equal((await schedules()).length, 1)
+      await runOne([])
+      assert.equal((await schedules()).length, 1)
+      await runOne([], ['test.newer'])
+      assert.equal((await schedules()).length, 0)
+    })
+
     test('repeats no named step that has a result', async () => {
       const app = await server.newApp()
       const calls: string[] = []

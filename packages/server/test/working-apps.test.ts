@@ -35,7 +35,7 @@ const FOR_ALL_APPS: Record<string, string> = {
   'revocations.removeOld': 'removes rows by age',
   'stats.removeOldSteps': 'removes rows by age',
   'webhooks.removeOldDeadLetters': 'removes rows by age',
-  'jobs.removeOtherSchedules': 'about the cell itself',
+  'jobs.removeSchedules': 'about the cell itself',
   'revocations.list': 'is how processes learn that an app was archived',
   'stats.addCounts': 'stores what happened',
   'stats.addSeen': 'stores what happened',

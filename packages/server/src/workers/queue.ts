@@ -69,6 +69,9 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepAgentRunsJob,
 ]
 
+/** Names of jobs that no longer have a schedule. */
+const UNSCHEDULED: readonly string[] = []
+
 interface QueueOptions {
   deps: Deps
   cell: Cell
@@ -82,6 +85,7 @@ export function runQueue({ deps, cell, worker, signal }: QueueOptions): Promise<
   const { slots, slotsPerApp } = config.jobs
   const runner = new Runner<JobDeps>({
     jobs: queuedJobs,
+    unscheduled: UNSCHEDULED,
     worker,
     db: () => cell.db,
     bus,

@@ -149,8 +149,8 @@ export const scheduleJob = query<{
      :days::smallint[])`,
 )
 
-/** Removes the schedules of the cell that no definition has any more. */
-export const removeOtherSchedules = query<{ keys: string[] }>(
-  'jobs.removeOtherSchedules',
-  `delete from job_schedules where app_no = 0 and key <> all (:keys::text[])`,
+/** Removes schedules of the cell. */
+export const removeSchedules = query<{ keys: readonly string[] }>(
+  'jobs.removeSchedules',
+  'delete from job_schedules where app_no = 0 and key = any (:keys::text[])',
 )

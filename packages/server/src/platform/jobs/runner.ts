@@ -5,7 +5,7 @@ import type { Db } from '../db/db.ts'
 import type { Worker } from '../leases/leases.ts'
 import type { Logger } from '../log/log.ts'
 import type { Job, Schedule } from './definition.ts'
-import { type Claimed, type End, removeOtherSchedules, scheduleJob, turnJobs } from './queue.ts'
+import { type Claimed, type End, removeSchedules, scheduleJob, turnJobs } from './queue.ts'
 import { JobRun } from './run.ts'
 
 /** How often to look for jobs without being woken, and for jobs of workers that died. */
@@ -16,6 +16,8 @@ const UNKNOWN_MS = 10_000
 
 export interface RunnerOptions<Context> {
   jobs: readonly Job<never, Context>[]
+  /** Jobs that had a schedule in an earlier version. An older worker doesn't know newer jobs, so it can't tell which are gone. */
+  unscheduled: readonly string[]
   worker: Worker
   db: () => Db
   bus: Bus
@@ -178,12 +180,12 @@ export class Runner<Context> {
     }
   }
 
-  /** Makes the schedules of the cell those of the definitions. */
+  /** Gives the cell the schedules of the definitions. */
   async #schedule(): Promise<void> {
+    const { jobs, unscheduled: keys } = this.#options
     const db = this.#options.db()
-    const scheduled = this.#options.jobs.filter(({ schedule }) => schedule)
-    await removeOtherSchedules.run(db, { keys: scheduled.map(({ name }) => name) })
-    for (const { name, schedule } of scheduled) {
+    if (keys.length > 0) await removeSchedules.run(db, { keys })
+    for (const { name, schedule } of jobs) {
       if (!schedule) continue
       await scheduleJob.run(db, { appNo: 0, key: name, name, input: '{}', ...toRow(schedule) })
     }
