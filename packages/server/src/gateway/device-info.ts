@@ -2,13 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { ClientFrame } from '@loquat/protocol'
 import type { Connection } from '../areas/presence/presence.ts'
+import { storableStart } from '../platform/http/characters.ts'
 import { clientAddress } from '../platform/net/network.ts'
 
 /** The longest value that is kept. `auth` allows less. */
 const MAX_LENGTH = 255
 
 /** Devices can send anything, and receivers may print it. */
-const cleaned = (text: string) => text.replace(/\p{Cc}/gu, ' ').slice(0, MAX_LENGTH)
+const cleaned = (text: string) => storableStart(text.replace(/\p{Cc}/gu, ' '), MAX_LENGTH)
 
 /** What is known about a connected device. */
 export type DeviceInfo = Omit<Connection, 'connectedAt'>

@@ -1,4 +1,5 @@
 import { type Db, sqlState, type Tx } from '../db/db.ts'
+import { storableStart } from '../http/characters.ts'
 import { isLeaseLost } from '../leases/leases.ts'
 import { type Job, Postponed, type Run, Unrecoverable } from './definition.ts'
 import { type Claimed, type End, type Fence, findStep, storeCheckpoint } from './queue.ts'
@@ -140,7 +141,7 @@ export class JobRun<Context> {
     if (reason === 'deadline') return { outcome: 'failed', error: 'the deadline passed' }
     if (error instanceof Postponed) return { outcome: 'released', delay: error.delayMs }
     const text = error instanceof Error ? error.message : String(error)
-    const failed = { outcome: 'failed' as const, error: text.slice(0, ERROR_LENGTH) }
+    const failed = { outcome: 'failed' as const, error: storableStart(text, ERROR_LENGTH) }
     const { tries } = this.claimed
     if (error instanceof Unrecoverable || tries >= this.#job.tries) return failed
     // A random part keeps jobs that failed together from coming back together.
