@@ -1592,6 +1592,8 @@ export type Export = {
   from?: number
   /** As requested, or the time of the request. */
   to: number
+  /** Whether the parts are in the file store. */
+  store: boolean
   /** How many parts can be downloaded, so far. */
   parts: number
   /** What the parts take. */
@@ -1603,6 +1605,15 @@ export type Export = {
   /** Time when it ended. */
   endedAt?: number
   /** Time when it is deleted, with its parts. */
+  expiresAt: number
+}
+
+export type ExportLink = {
+  /** Number of the part. */
+  part: number
+  /** For GET requests without a key. Whole lines, compressed with gzip. */
+  url: string
+  /** Until when the URL works, in Unix seconds. */
   expiresAt: number
 }
 
@@ -3179,6 +3190,8 @@ export type NewExport = {
   from?: number | undefined
   /** Only messages sent at or before this time. Default: now. */
   to?: number | undefined
+  /** Whether to write the parts into the file store of the installation. `listExportLinks` returns URLs for them. */
+  store?: boolean | undefined
 }
 
 export type NewExternalAgent = {
@@ -6911,6 +6924,23 @@ export type ListExportsAnswer = {
 
 export type ListExportsQuery = {
   /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type ListExportLinksAnswer = {
+  data: ExportLink[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListExportLinksQuery = {
+  /** Only parts after this one. */
+  after?: number | undefined
+  /** Maximum number of parts. */
   limit?: number | undefined
 }
 
@@ -11564,6 +11594,18 @@ export class ExportsMethods {
   async getPart(exportId: string, part: string, options?: CallOptions): Promise<ExportPart> {
     return this.#transport.data(
       { method: 'GET', path: `/v3/exports/${segment(exportId)}/parts/${segment(part)}` },
+      options,
+    )
+  }
+
+  /** List URLs of the parts of an export. */
+  async listLinks(
+    exportId: string,
+    query?: ListExportLinksQuery,
+    options?: CallOptions,
+  ): Promise<ListExportLinksAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/exports/${segment(exportId)}/links`, query },
       options,
     )
   }

@@ -5975,7 +5975,9 @@ CREATE TABLE public.export_parts (
     app_no integer NOT NULL,
     export_id bigint NOT NULL,
     part integer NOT NULL,
-    content bytea NOT NULL
+    content bytea,
+    object text,
+    CONSTRAINT export_parts_check CHECK ((num_nonnulls(content, object) = 1))
 );
 ALTER TABLE ONLY public.export_parts ALTER COLUMN content SET STORAGE EXTERNAL;
 
@@ -5986,6 +5988,7 @@ CREATE TABLE public.exports (
     conversation bigint,
     from_second bigint,
     to_second bigint NOT NULL,
+    in_store boolean DEFAULT false NOT NULL,
     parts integer DEFAULT 0 NOT NULL,
     bytes bigint DEFAULT 0 NOT NULL,
     place jsonb,

@@ -408,7 +408,8 @@ export interface CellRows {
     app_no: number
     export_id: number
     part: number
-    content: Buffer
+    content: Buffer | null
+    object: string | null
   }
   exports: {
     app_no: number
@@ -417,6 +418,7 @@ export interface CellRows {
     conversation: number | null
     from_second: number | null
     to_second: number
+    in_store: boolean
     parts: number
     bytes: number
     place: unknown | null

@@ -100,6 +100,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('import_problems', 'code'),
     ...of('import_sums', 'kind'),
     ...of('exports', 'sums'),
+    ...of('export_parts', 'object'),
     ...of('checked_messages', 'kind category type status rule'),
     ...of('flags', 'reason_id'),
     ...of('reviews', 'rule_id rule_name revision_id actions reason decision'),

@@ -1053,6 +1053,8 @@ create table exports (
   conversation bigint,
   from_second bigint,
   to_second bigint not null,
+  -- Whether its parts are objects of the file store.
+  in_store boolean not null default false,
   parts int not null default 0,
   bytes bigint not null default 0,
   -- The last item that was read: {step, key}.
@@ -1065,13 +1067,15 @@ create table exports (
 );
 create index exports_created on exports (created_at);
 
--- Whole lines, compressed.
+-- Whole lines, compressed: the content, or the key of an object in the file store.
 create table export_parts (
   app_no int not null,
   export_id bigint not null,
   part int not null,
-  content bytea not null,
-  primary key (app_no, export_id, part)
+  content bytea,
+  object text,
+  primary key (app_no, export_id, part),
+  check (num_nonnulls(content, object) = 1)
 );
 alter table export_parts alter column content set storage external;
 

@@ -85,7 +85,7 @@ export async function importFiles(story: Story): Promise<void> {
 export async function exportFiles(story: Story): Promise<void> {
   const { id: exportId } = await story.show('createExport', {
     title: 'Export one user',
-    body: { uid: 'pia', to: 1_640_000_000 },
+    body: { uid: 'pia', to: 1_640_000_000, store: true },
   })
   const ids = { exportId }
   await until(
@@ -94,6 +94,7 @@ export async function exportFiles(story: Story): Promise<void> {
   )
   await story.show('getExport', { ids })
   await story.show('getExportPart', { ids: { ...ids, part: '1' } })
+  await story.show('listExportLinks', { ids, query: { limit: 10 } })
   await story.show('listExports', { query: { limit: 10 } })
   await story.show('cancelExport', { ids })
   await story.show('deleteExport', { ids })

@@ -52,6 +52,7 @@ export const samples: Samples = {
     return { body: { messages: { [muid]: message } } }
   },
   createExport: () => ({ body: { from: 1_700_000_000, to: 1_900_000_000 } }),
+  listExportLinks: () => ({ query: { after: '0', limit: '10' } }),
   listExports: () => ({ query: { limit: '10' } }),
   createImport: () => ({ body: { perConversation: true } }),
   uploadImportPart: () => ({ body: { lines: '{"kind":"user","uid":"noor","name":"Noor"}\n' } }),

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import type { Actor } from '../../../core/actor.ts'
 import { guidOf, printedId, splitsOf } from '../../../core/ids.ts'
 import { seconds } from '../../../core/time.ts'
@@ -7,37 +8,44 @@ import type { Tx } from '../../../platform/db/db.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { badRequest, fail } from '../../../platform/http/fail.ts'
 import { enqueue } from '../../../platform/jobs/queue.ts'
+import { driverOf } from '../../files/actions.ts'
 import { cancelJob } from '../../jobs/queries.ts'
 import { holdAnyUsers } from '../../users/queries.ts'
 import { KINDS } from '../kinds.ts'
 import { toText } from '../parity.ts'
-import { EXPORT_BYTES, exportJob } from './export.job.ts'
+import { EXPORT_BYTES, exportJob, PART_TYPE, sweepExportsJob } from './export.job.ts'
 import {
   type ExportRow,
+  expireExport,
   findConversation,
   findConversationByNo,
   findExport,
+  findPart,
   insertExport,
   KEPT_SECONDS,
   listExportRows,
+  listObjects,
   lockExports,
   removeExport,
   sumOfExports,
 } from './queries.ts'
-import type { Export, NewExport } from './schema.ts'
+import type { Export, ExportLink, ExportLinksQuery, ExportPart, NewExport } from './schema.ts'
 
 /** After all other jobs of the app, and one at a time, so that they don't occupy all slots. */
 const OPTIONS = { priority: -10, serialKey: 'exports' }
 /** The most exports of an app. */
 export const EXPORTS = 20
+/** How long the URLs of parts work. */
+const LINK_SECONDS = 3_600
 
 export function createExport(deps: Deps, actor: Actor, given: NewExport): Promise<Export> {
   const { no: appNo } = actor.app
-  const { uid = null, conversationId, from, to = seconds(new Date()) } = given
+  const { uid = null, conversationId, from, to = seconds(new Date()), store = false } = given
   if (from !== undefined && from > to) throw badRequest({ from: ['from is after to'] })
   if (uid !== null && conversationId !== undefined) {
     throw badRequest({ uid: ['uid and conversationId exclude each other'] })
   }
+  if (store) driverOf(deps)
   return write(deps, actor, async (tx) => {
     await lockExports.run(tx, { appNo })
     const { exports, bytes } = await sumOfExports.one(tx, { appNo })
@@ -49,7 +57,15 @@ export function createExport(deps: Deps, actor: Actor, given: NewExport): Promis
     const conversation =
       conversationId === undefined ? null : await conversationOf(tx, appNo, conversationId)
     const id = await enqueue(tx, appNo, exportJob, {}, OPTIONS)
-    await insertExport.run(tx, { appNo, id, uid, conversation, from: from ?? null, to })
+    await insertExport.run(tx, {
+      appNo,
+      id,
+      uid,
+      conversation,
+      from: from ?? null,
+      to,
+      inStore: store,
+    })
     return readExport(tx, actor, String(id))
   })
 }
@@ -104,7 +120,7 @@ async function toExport(db: Executor, { app }: Actor, row: ExportRow): Promise<E
     ...(row.uid !== null && { uid: row.uid }),
     ...(conversation && { conversationId: printedId(conversation) }),
     ...(row.from_second !== null && { from: row.from_second }),
-    ...{ to: row.to_second, parts: row.parts, bytes: row.bytes },
+    ...{ to: row.to_second, store: row.in_store, parts: row.parts, bytes: row.bytes },
     report: KINDS.flatMap((kind) => {
       const sum = row.sums[kind]
       return sum ? [{ kind, count: sum.count, checksum: toText(BigInt(sum.checksum)) }] : []
@@ -113,6 +129,48 @@ async function toExport(db: Executor, { app }: Actor, row: ExportRow): Promise<E
     ...(row.ended_at && { endedAt: seconds(row.ended_at) }),
     expiresAt: seconds(row.created_at) + KEPT_SECONDS,
   }
+}
+
+/** A part of an export, from wherever it is. */
+export async function getExportPart(
+  deps: Deps,
+  actor: Actor,
+  exportId: string,
+  part: string,
+): Promise<ExportPart> {
+  const { no: appNo, cell } = actor.app
+  const { id } = await getExportRow(cell.db, actor, exportId)
+  const row = await findPart.maybeOne(cell.db, { appNo, id, part: Number(part) })
+  const content = row?.object ? await readObject(deps, row.object) : row?.content
+  if (!content) throw fail('ERR_EXPORT_PART_NOT_FOUND', { part })
+  return { part: Number(part), gzip: content.toString('base64') }
+}
+
+async function readObject(deps: Deps, key: string): Promise<Buffer | undefined> {
+  const found = await driverOf(deps).open(key)
+  return found && (await buffer(found.body))
+}
+
+/** URLs of an export's parts in the file store. */
+export async function listExportLinks(
+  deps: Deps,
+  actor: Actor,
+  exportId: string,
+  { after, limit }: ExportLinksQuery,
+): Promise<ExportLink[]> {
+  const { no: appNo, cell } = actor.app
+  const { id, in_store } = await getExportRow(cell.db, actor, exportId)
+  if (!in_store) return []
+  const driver = driverOf(deps)
+  const rows = await listObjects.many(cell.db, { appNo, id, after, limit })
+  const expiresAt = seconds(new Date()) + LINK_SECONDS
+  return Promise.all(
+    rows.map(async ({ part, object }) => {
+      const name = `export-${exportId}-${part}.ndjson.gz`
+      const download = { type: PART_TYPE, name, seconds: LINK_SECONDS }
+      return { part, url: await driver.downloadUrl(object, download), expiresAt }
+    }),
+  )
 }
 
 /** Stops an export. Its parts can still be downloaded. One that is over stays as it is. */
@@ -127,8 +185,9 @@ export function deleteExport(deps: Deps, actor: Actor, exportId: string) {
   return write(deps, actor, async (tx) => {
     const row = await getExportRow(tx, actor, exportId)
     // First: the job takes the locks in this order too.
-    await removeExport.run(tx, { appNo: actor.app.no, id: row.id })
+    await (row.in_store ? expireExport : removeExport).run(tx, { appNo: actor.app.no, id: row.id })
     await stop(tx, actor, row)
+    if (row.in_store) await enqueue(tx, 0, sweepExportsJob, {}, { dedupeKey: 'deleted' })
     return { success: true as const, message: `Export ${exportId} deleted.` }
   })
 }

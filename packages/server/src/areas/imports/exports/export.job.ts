@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Type } from 'typebox'
 import { defineJob } from '../../../deps.ts'
 import type { Executor } from '../../../platform/db/query.ts'
+import type { FileDriver } from '../../../platform/files/driver.ts'
 import { Unrecoverable } from '../../../platform/jobs/definition.ts'
 import { Load } from '../load.ts'
 import {
@@ -11,6 +15,8 @@ import {
   type ExportRow,
   findConversationByNo,
   findExport,
+  listOldInStore,
+  removeExport,
   removeOldExports,
 } from './queries.ts'
 import { idsOf, type Place, readAfter, type Scope, START } from './reader.ts'
@@ -18,8 +24,12 @@ import { Sums } from './sums.ts'
 
 const compress = promisify(gzip)
 
+/** Exports per statement. */
+const BATCH = 100
+
 /** The lines of a part, so that it can be uploaded as a part of an import. */
 const PART_BYTES = 2 * 1024 * 1024
+export const PART_TYPE = 'application/gzip'
 /** What all exports of an app may take. */
 export const EXPORT_BYTES = 16 * 1024 ** 3
 
@@ -28,10 +38,12 @@ export const exportJob = defineJob({
   summary: 'Writes the data of an app, a user or a conversation into parts that can be downloaded.',
   input: Type.Object({}),
   checkpoint: Type.Object({}),
-  async run({ appNo, id, checkpoint, progress, signal, context: { cell } }) {
+  async run({ appNo, id, checkpoint, progress, signal, context: { deps, cell } }) {
     const { db } = cell
     const row = await findExport.maybeOne(db, { appNo, id })
     if (!row || row.ended_at) return
+    if (row.in_store && !deps.files) throw new Error('this worker has no store for files')
+    const driver = row.in_store ? deps.files : undefined
     const scope = await scopeOf(db, appNo, row)
     const load = new Load(db)
     const sums = new Sums(row.sums)
@@ -41,20 +53,42 @@ export const exportJob = defineJob({
       const started = performance.now()
       const part = await readPart(db, scope, place, sums)
       const content = part.text === '' ? null : await compress(part.text)
+      const object = driver && content ? keyOf(row, parts + 1) : null
+      if (driver && content && object) await store(driver, object, content)
       await checkpoint(async (tx) => {
         const { bytes } = await addPart.one(tx, {
-          ...{ appNo, id, content, ended: part.ended },
+          ...{ appNo, id, object, content: object ? null : content, size: content?.length ?? 0 },
+          ended: part.ended,
           ...{ place: JSON.stringify(part.place), sums: JSON.stringify(sums.stored) },
         })
         if (bytes > EXPORT_BYTES) throw new Unrecoverable('the export is too large')
         return {}
       })
       ;({ place, ended } = part)
-      await progress(++parts)
+      if (content) parts++
+      await progress(parts)
       if (!ended) await load.rest(performance.now() - started, signal)
     }
   },
 })
+
+/** The keys of an export's objects begin with its app, as those of files do. */
+export const prefixOf = (appId: string, id: number) => `${appId}/export-${id}`
+
+/** A new key each time: a worker that lost the job may still store its part, and must not replace another one's. */
+const keyOf = ({ app_id, id }: ExportRow, part: number) =>
+  `${prefixOf(app_id, id)}/${part}-${randomBytes(8).toString('hex')}`
+
+async function store(driver: FileDriver, key: string, content: Buffer): Promise<void> {
+  const folder = await driver.openScratch()
+  try {
+    const path = join(folder, 'part')
+    await writeFile(path, content)
+    await driver.store(key, path, PART_TYPE)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
 
 /** Everything until the export was requested. What is sent later isn't part of it, so all references are. */
 export async function scopeOf(db: Executor, appNo: number, row: ExportRow): Promise<Scope> {
@@ -94,7 +128,18 @@ export const sweepExportsJob = defineJob({
   summary: 'Deletes exports that expired.',
   input: Type.Object({}),
   schedule: { everySeconds: 3_600 },
-  async run({ signal, context: { cell } }) {
-    while (!signal.aborted && (await removeOldExports.one(cell.db, {})).removed > 0);
+  async run({ signal, context: { deps, cell } }) {
+    const { db } = cell
+    while (!signal.aborted && (await removeOldExports.one(db, {})).removed > 0);
+    for (let found = deps.files ? BATCH : 0; found === BATCH; ) {
+      const exports = await listOldInStore.many(db, { limit: BATCH })
+      found = exports.length
+      for (const { app_no: appNo, app_id: appId, id } of exports) {
+        signal.throwIfAborted()
+        // The rows last: without them, nobody would find the objects again.
+        await deps.files?.removeAll(prefixOf(appId, id))
+        await removeExport.run(db, { appNo, id })
+      }
+    }
   },
 })

@@ -9,6 +9,7 @@ import { killRunning, startServing } from '../../../../test/loquat.ts'
 import { until } from '../../../../test/until.ts'
 import { verify } from '../../../verify/verify.ts'
 import { KINDS } from '../kinds.ts'
+import { prefixOf } from './export.job.ts'
 import { removeOldExports } from './queries.ts'
 
 /** Without a worker: tests run the queue themselves. */
@@ -376,5 +377,41 @@ suite('deleteExport', () => {
         [],
       )
     }
+  })
+})
+
+suite('listExportLinks', () => {
+  test('returns URLs of the parts in the file store, which are those of any export and vanish with it', async () => {
+    const app = await fullApp()
+    const plain = await exported(app)
+    assert.equal(plain.record.store, false)
+    assert.deepEqual((await app.client.exports.listLinks(plain.record.id)).data, [])
+
+    const { record, parts, lines } = await exported(app, { store: true })
+    assert.equal(record.store, true)
+    assert.deepEqual(record.report, plain.record.report)
+    assert.deepEqual(lines, plain.lines)
+    const { data: links } = await app.client.exports.listLinks(record.id)
+    assert.equal(links.length, record.parts)
+    for (const { part, url } of links) {
+      const answer = await app.fetchFile(url)
+      assert.equal(answer.status, 200)
+      const content = Buffer.from(await answer.arrayBuffer())
+      assert.equal(content.toString('base64'), parts[part - 1])
+    }
+    const stored =
+      'select from export_parts where app_no = $1 and export_id = $2 and content is not null'
+    assert.deepEqual(await rows(app.cell.db, stored, [app.no, record.id]), [])
+    const after = await app.client.exports.listLinks(record.id, { after: record.parts })
+    assert.deepEqual(after.data, [])
+
+    const objects = () => server.deps.files?.list(prefixOf(app.id, Number(record.id)))
+    assert.equal((await objects())?.size, record.parts)
+    await app.client.exports.delete(record.id)
+    await refused(app.client.exports.get(record.id), 'ERR_EXPORT_NOT_FOUND')
+    await runQueued(server.deps, app.cell, 'exports.sweep')
+    assert.equal((await objects())?.size, 0)
+    const left = 'select from exports where app_no = $1 and id = $2'
+    assert.deepEqual(await rows(app.cell.db, left, [app.no, record.id]), [])
   })
 })

@@ -13,6 +13,7 @@ export interface Sum {
 export type ExportRow = Omit<CellRows['exports'], 'app_no' | 'place' | 'sums'> & {
   place: Place | null
   sums: Record<string, Sum>
+  app_id: string
   /** The state of its job; null if that is gone. */
   job: string | null
 }
@@ -21,8 +22,8 @@ export type ExportRow = Omit<CellRows['exports'], 'app_no' | 'place' | 'sums'> &
 export const KEPT_SECONDS = 7 * 86_400
 
 const ROWS = `
-  select e.*, (select j.state from jobs j where j.app_no = e.app_no and j.id = e.id) as job
-  from exports e
+  select e.*, a.app_id, (select j.state from jobs j where j.app_no = e.app_no and j.id = e.id) as job
+  from exports e join apps a on a.app_no = e.app_no
   where e.app_no = :appNo and e.created_at > now() - make_interval(secs => ${KEPT_SECONDS})`
 
 export const findExport = query<One, ExportRow>('exports.find', `${ROWS} and e.id = :id`)
@@ -41,15 +42,22 @@ export const lockExports = query<{ appNo: number }>(
 
 export const sumOfExports = query<{ appNo: number }, { exports: number; bytes: number }>(
   'exports.sum',
-  `select count(*) as exports, coalesce(sum(bytes), 0)::bigint as bytes from exports where app_no = :appNo`,
+  `select count(*) as exports, coalesce(sum(bytes), 0)::bigint as bytes from exports
+   where app_no = :appNo and created_at > '-infinity'`,
 )
 
 export const insertExport = query<
-  One & { uid: string | null; conversation: number | null; from: number | null; to: number }
+  One & {
+    uid: string | null
+    conversation: number | null
+    from: number | null
+    to: number
+    inStore: boolean
+  }
 >(
   'exports.insert',
-  `insert into exports (app_no, id, uid, conversation, from_second, to_second)
-   values (:appNo, :id, :uid, :conversation, :from, :to)`,
+  `insert into exports (app_no, id, uid, conversation, from_second, to_second, in_store)
+   values (:appNo, :id, :uid, :conversation, :from, :to, :inStore)`,
 )
 
 /** The conversation, and whether it still exists for anyone. */
@@ -69,33 +77,63 @@ export const findConversationByNo = query<
   `select no, kind, one, other from conversations where app_no = :appNo and no = :no`,
 )
 
-/** Adds a part, and stores how far the export is. */
+/** Adds a part, unless it is empty, and stores how far the export is. */
 export const addPart = query<
-  One & { content: Buffer | null; place: string; sums: string; ended: boolean },
+  One & {
+    content: Buffer | null
+    object: string | null
+    size: number
+    place: string
+    sums: string
+    ended: boolean
+  },
   { bytes: number }
 >(
   'exports.addPart',
   `with part as (
-     insert into export_parts (app_no, export_id, part, content)
-     select :appNo::int, :id::bigint, parts + 1, :content::bytea from exports
-     where app_no = :appNo and id = :id and :content::bytea is not null
+     insert into export_parts (app_no, export_id, part, content, object)
+     select :appNo::int, :id::bigint, parts + 1, :content::bytea, :object from exports
+     where app_no = :appNo and id = :id and :size::bigint > 0
    )
-   update exports set parts = parts + case when :content::bytea is null then 0 else 1 end,
-     bytes = bytes + coalesce(octet_length(:content::bytea), 0), place = :place::jsonb, sums = :sums::jsonb,
-     ended_at = case when :ended then now() end
+   update exports set parts = parts + sign(:size::bigint)::int, bytes = bytes + :size::bigint,
+     place = :place::jsonb, sums = :sums::jsonb, ended_at = case when :ended then now() end
    where app_no = :appNo and id = :id
    returning bytes`,
 )
 
-export const findPart = query<One & { part: number }, { content: Buffer }>(
+interface PartRow {
+  part: number
+  content: Buffer | null
+  object: string | null
+}
+
+export const findPart = query<One & { part: number }, PartRow>(
   'exports.findPart',
-  `select content from export_parts where app_no = :appNo and export_id = :id and part = :part`,
+  `select part, content, object from export_parts where app_no = :appNo and export_id = :id and part = :part`,
 )
 
+/** The parts in the file store, in order. */
+export const listObjects = query<
+  One & { after: number; limit: number },
+  { part: number; object: string }
+>(
+  'exports.listObjects',
+  `select part, object from export_parts
+   where app_no = :appNo and export_id = :id and part > :after and object is not null
+   order by part limit :limit`,
+)
+
+/** Deletes an export whose parts are in the database. */
 export const removeExport = query<One>(
   'exports.remove',
   `with parts as (delete from export_parts where app_no = :appNo and export_id = :id)
    delete from exports where app_no = :appNo and id = :id`,
+)
+
+/** Nobody sees it any more, and the sweep deletes it. */
+export const expireExport = query<One>(
+  'exports.expire',
+  `update exports set created_at = '-infinity' where app_no = :appNo and id = :id`,
 )
 
 /** A few at a time, with their parts. */
@@ -103,10 +141,23 @@ export const removeOldExports = query<Record<string, never>, { removed: number }
   'exports.removeOld',
   `with gone as (
      delete from exports where ctid = any (array(
-       select ctid from exports where created_at < now() - make_interval(secs => ${KEPT_SECONDS}) limit 10))
+       select ctid from exports
+       where created_at < now() - make_interval(secs => ${KEPT_SECONDS}) and not in_store limit 10))
      returning app_no, id
    ), parts as (
      delete from export_parts p using gone where p.app_no = gone.app_no and p.export_id = gone.id
    )
    select count(*) as removed from gone`,
+)
+
+/** Exports in the file store that are over, a few at a time. A job that still runs could store another part. */
+export const listOldInStore = query<
+  { limit: number },
+  { app_no: number; app_id: string; id: number }
+>(
+  'exports.listOldInStore',
+  `select app_no, a.app_id, e.id from exports e join working_apps() a using (app_no)
+   where e.created_at < now() - make_interval(secs => ${KEPT_SECONDS}) and e.in_store
+     and not exists (select from jobs j where j.app_no = e.app_no and j.id = e.id and j.state = 'running')
+   order by e.created_at limit :limit`,
 )

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../../deps.ts'
 import type { Access } from '../../../gate/plugin.ts'
-import { fail } from '../../../platform/http/fail.ts'
 import { Acknowledged, Data } from '../../../platform/http/schemas.ts'
 import { ShortList, ShortListQuery, shortList } from '../../../platform/http/short-list.ts'
 import {
@@ -9,12 +8,20 @@ import {
   createExport,
   deleteExport,
   EXPORTS,
-  getExportRow,
+  getExportPart,
+  listExportLinks,
   listExports,
   readExport,
 } from './actions.ts'
-import { findPart } from './queries.ts'
-import { Export, ExportParams, ExportPart, ExportPartParams, NewExport } from './schema.ts'
+import {
+  Export,
+  ExportLink,
+  ExportLinksQuery,
+  ExportParams,
+  ExportPart,
+  ExportPartParams,
+  NewExport,
+} from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -32,7 +39,12 @@ export const exportRoutes =
       {
         config: {
           ...access,
-          errors: ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_FOUND', 'ERR_PLAN_QUOTA_RESTRICTION'],
+          errors: [
+            'ERR_UID_NOT_FOUND',
+            'ERR_CONVERSATION_NOT_FOUND',
+            'ERR_PLAN_QUOTA_RESTRICTION',
+            'ERR_FILES_NOT_CONFIGURED',
+          ],
         },
         schema: {
           operationId: 'createExport',
@@ -83,7 +95,10 @@ export const exportRoutes =
     app.get(
       '/exports/:exportId/parts/:part',
       {
-        config: { ...access, errors: ['ERR_EXPORT_NOT_FOUND', 'ERR_EXPORT_PART_NOT_FOUND'] },
+        config: {
+          ...access,
+          errors: ['ERR_EXPORT_NOT_FOUND', 'ERR_EXPORT_PART_NOT_FOUND', 'ERR_FILES_NOT_CONFIGURED'],
+        },
         schema: {
           operationId: 'getExportPart',
           tags,
@@ -94,12 +109,29 @@ export const exportRoutes =
           response: { 200: Data(ExportPart) },
         },
       },
-      async ({ actor, params: { exportId, part } }) => {
-        const { db } = actor.app.cell
-        const { id } = await getExportRow(db, actor, exportId)
-        const found = await findPart.maybeOne(db, { appNo: actor.app.no, id, part: Number(part) })
-        if (!found) throw fail('ERR_EXPORT_PART_NOT_FOUND', { part })
-        return { data: { part: Number(part), gzip: found.content.toString('base64') } }
+      async ({ actor, params: { exportId, part } }) => ({
+        data: await getExportPart(deps, actor, exportId, part),
+      }),
+    )
+
+    app.get(
+      '/exports/:exportId/links',
+      {
+        config: { ...access, errors: ['ERR_EXPORT_NOT_FOUND', 'ERR_FILES_NOT_CONFIGURED'] },
+        schema: {
+          operationId: 'listExportLinks',
+          tags,
+          summary: 'List URLs of the parts of an export',
+          description:
+            'Those in the file store, by number. They load without a key, straight from the store. An export that is not in the store has none.',
+          params: ExportParams,
+          querystring: ExportLinksQuery,
+          response: { 200: ShortList(ExportLink) },
+        },
+      },
+      async ({ actor, params: { exportId }, query }) => {
+        const data = await listExportLinks(deps, actor, exportId, query)
+        return { data, meta: { current: { limit: query.limit, count: data.length } } }
       },
     )
 

@@ -19,6 +19,13 @@ export const NewExport = Type.Object(
       Timestamp('Only messages sent at or after this time, in Unix seconds, and their reactions.'),
     ),
     to: Type.Optional(Timestamp('Only messages sent at or before this time. Default: now.')),
+    store: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether to write the parts into the file store of the installation. `listExportLinks` returns URLs for them.',
+      }),
+    ),
   },
   { 'x-component': 'NewExport', description: 'Without a field, the whole app is exported.' },
 )
@@ -45,6 +52,7 @@ export const Export = Type.Object(
     conversationId: Type.Optional(Type.String({ description: 'As requested.' })),
     from: Type.Optional(Timestamp('As requested.')),
     to: Timestamp('As requested, or the time of the request.'),
+    store: Type.Boolean({ description: 'Whether the parts are in the file store.' }),
     parts: count('How many parts can be downloaded, so far.'),
     bytes: count('What the parts take.'),
     report: Type.Array(Report, { description: 'What was exported so far, by kind.' }),
@@ -72,3 +80,28 @@ export const ExportPart = Type.Object(
   },
   { additionalProperties: false, 'x-component': 'ExportPart' },
 )
+export type ExportPart = Static<typeof ExportPart>
+
+export const ExportLinksQuery = Type.Object({
+  after: Type.Integer({
+    ...{ minimum: 0, maximum: 999_999_999, default: 0 },
+    description: 'Only parts after this one.',
+  }),
+  limit: Type.Integer({
+    ...{ minimum: 1, maximum: 1_000, default: 100 },
+    description: 'Maximum number of parts.',
+  }),
+})
+export type ExportLinksQuery = Static<typeof ExportLinksQuery>
+
+export const ExportLink = Type.Object(
+  {
+    part: Type.Integer({ description: 'Number of the part.' }),
+    url: Type.String({
+      description: 'For GET requests without a key. Whole lines, compressed with gzip.',
+    }),
+    expiresAt: Timestamp('Until when the URL works, in Unix seconds.'),
+  },
+  { additionalProperties: false, 'x-component': 'ExportLink' },
+)
+export type ExportLink = Static<typeof ExportLink>
