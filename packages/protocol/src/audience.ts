@@ -162,6 +162,14 @@ const ofCall = ({ call }: OfCall): Audience =>
     : { users: [call.callInitiator, call.callReceiver] }
 
 const CALL = { who: 'caller and called user; in a group, all members', of: ofCall }
+/** Somebody who isn't a member any more learns that they are out of the call. */
+const LEAVER = {
+  who: 'caller and called user; in a group, all members and who left',
+  of: ({ occupant, ...body }: OfCall & { occupant: { uid: string } }): Audience => {
+    const audience = ofCall(body)
+    return audience.group === undefined ? audience : { ...audience, users: [occupant.uid] }
+  },
+}
 const CALLER = {
   who: "the caller's own devices",
   of: ({ call }: OfCall): Audience => ({ users: [call.callInitiator] }),
@@ -293,11 +301,11 @@ export const audiences: Audiences = {
   'call.unanswered': CALL,
   'call.ended': CALL,
   'call.participant.joined': CALL,
-  'call.participant.left': CALL,
+  'call.participant.left': LEAVER,
   'meeting.started': CALL,
   'meeting.ended': CALL,
   'meeting.participant.joined': CALL,
-  'meeting.participant.left': CALL,
+  'meeting.participant.left': LEAVER,
   'event.erased': NOBODY,
   'file.ready': UPLOADER,
   'file.rejected': UPLOADER,

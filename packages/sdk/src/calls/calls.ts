@@ -37,6 +37,8 @@ type Occupant = { uid: string; name: string; deviceId?: string }
 
 /** How often to say that this device is in the call. The server misses it after 15 seconds. */
 const ALIVE_MS = 5_000
+/** How many calls' news are kept. */
+const NEWS = 20
 /** How often to look who speaks. */
 const SPEAKER_MS = 1_000
 /** Quieter than this is noise. */
@@ -59,6 +61,9 @@ export class Calls {
   #occupants: Occupant[] = []
   /** Resolves when camera and microphone are open, or can't be. */
   #opened: Promise<void> = Promise.resolve()
+  #opening = false
+  #switching: Promise<void> = Promise.resolve()
+  readonly #news = new Map<string, Call>()
   #chosen: { audioinput?: string; videoinput?: string } = {}
   #speakerTimer: ReturnType<typeof setInterval> | undefined
   #aliveTimer: ReturnType<typeof setInterval> | undefined
@@ -73,7 +78,8 @@ export class Calls {
     this.#unsubscribe = [
       chat.on('call.incoming', ({ call }) => this.#ring(call)),
       chat.on('call.accepted', (body) => this.#answered(body)),
-      ...(['rejected', 'cancelled', 'busy', 'unanswered', 'ended'] as const).map((status) =>
+      chat.on('call.cancelled', ({ call, replacedBy }) => void this.#cancelled(call, replacedBy)),
+      ...(['rejected', 'busy', 'unanswered', 'ended'] as const).map((status) =>
         chat.on(`call.${status}`, ({ call }) => this.#over(call)),
       ),
       chat.on('meeting.ended', ({ call }) => this.#over(call)),
@@ -88,6 +94,7 @@ export class Calls {
         const before = connection
         connection = chat.state.connection
         if (connection === 'online' && before !== 'online') void this.#resume()
+        if (connection === 'signedOut' || connection === 'refused') this.#expelled()
       }),
     ]
   }
@@ -109,7 +116,8 @@ export class Calls {
   async start(wanted: NewCall): Promise<void> {
     const { deviceId } = this
     const record = await this.#chat.api.calls.start({ ...wanted, deviceId })
-    this.#enter(record)
+    // Somebody who calls with audio doesn't expect the camera if the other one calls with video at the same moment.
+    this.#enter(record, wanted.type === 'video')
   }
 
   /**
@@ -170,13 +178,19 @@ export class Calls {
       await this.#media.stop('screen')
       return
     }
+    const media = this.#media
     const screen = await this.#web().mediaDevices.getDisplayMedia({ video: true, audio: false })
+    // The call may be over when the user has chosen.
+    if (media !== this.#media) {
+      for (const track of screen.getTracks()) track.stop()
+      return
+    }
     // The user stops it in the browser.
     for (const track of screen.getVideoTracks())
       track.addEventListener('ended', () => void this.shareScreen(false).catch(() => undefined))
     this.#update({ sharing: true, screen })
-    this.#media.send('screen', screen, ['video'], { audio: false, video: true })
-    await this.#media.open()
+    media.send('screen', screen, ['video'], { audio: false, video: true })
+    await media.open()
   }
 
   /** The cameras, microphones and loudspeakers of this device. They have names once the user has allowed their use. */
@@ -191,7 +205,7 @@ export class Calls {
     const { current } = this.state
     const switched = kind === 'audioinput' ? 'audio' : 'video'
     const on = switched === 'audio' ? current?.microphone : current?.camera
-    if (current && on) await this.#replace(switched, true)
+    if (current && on) await this.#inTurn(() => this.#replace(switched, true))
   }
 
   /** Leaves the call and stops listening to the client. */
@@ -241,13 +255,39 @@ export class Calls {
   #answered({ call, by, deviceId }: { call: Call; by: string; deviceId?: string }): void {
     const mine = by === this.#chat.uid
     if (mine && deviceId !== this.deviceId) this.#silence(call.sessionId)
+    this.#note(call)
     const { current } = this.state
     if (current?.phase !== 'ringing' || call.sessionId !== this.#sessionId) return
     this.#update({ call, phase: 'connecting' })
     void this.#connect()
   }
 
+  /** Two users who call each other get one call, that of the lower uid. */
+  async #cancelled(call: Call, replacedBy: string | undefined): Promise<void> {
+    const isCurrent = () => call.sessionId === this.#sessionId
+    const record =
+      replacedBy !== undefined && isCurrent()
+        ? await this.#chat.api.calls.get(replacedBy).catch(() => undefined)
+        : undefined
+    if (record && isCurrent()) this.#enter(record, call.type === 'video')
+    else this.#over(call)
+  }
+
+  /** Keeps what happened to calls whose record this device may still be waiting for. */
+  #note(call: Call): void {
+    this.#news.set(call.sessionId, call)
+    const [oldest] = this.#news.keys()
+    if (this.#news.size > NEWS && oldest !== undefined) this.#news.delete(oldest)
+  }
+
+  /** This device may not be in the call any more. */
+  #expelled(): void {
+    const { current } = this.state
+    if (current) this.#close(current.call)
+  }
+
   #over(call: Call): void {
+    this.#note(call)
     this.#silence(call.sessionId)
     if (call.sessionId === this.#sessionId) this.#close(call)
   }
@@ -266,18 +306,27 @@ export class Calls {
     this.#show()
   }
 
-  #enter(record: CallRecord): void {
+  #enter(record: CallRecord, video = true): void {
     this.#silence(record.sessionId)
     if (this.state.current) this.#close(this.state.current.call)
-    const phase = record.status === 'initiated' ? 'ringing' : 'connecting'
-    const call = callOf(record)
+    const call = this.#news.get(record.sessionId) ?? callOf(record)
+    if (call.status !== 'initiated' && call.status !== 'ongoing') {
+      this.#emit('ended', call)
+      return
+    }
+    const phase = call.status === 'initiated' ? 'ringing' : 'connecting'
     this.#occupants = occupantsOf(record, this.#chat.uid)
     const sends = record.mode !== 'presenter' || record.initiator === this.#chat.uid
     const current: CurrentCall = {
-      ...{ call, phase, microphone: sends, camera: sends && record.type === 'video' },
+      ...{ call, phase, microphone: sends, camera: sends && video && record.type === 'video' },
       ...{ sharing: false, participants: [] },
     }
     this.#set({ ...this.state, current })
+    const live = () => this.#chat.callAlive(call.sessionId, this.deviceId)
+    live()
+    clearInterval(this.#aliveTimer)
+    this.#aliveTimer = setInterval(live, ALIVE_MS)
+    this.#opening = true
     this.#opened = this.#open(sends)
     if (phase === 'connecting') void this.#connect()
   }
@@ -286,8 +335,19 @@ export class Calls {
   async #open(sends: boolean): Promise<void> {
     const sessionId = this.#sessionId
     const local = sends ? await this.#capture() : undefined
-    if (sessionId === this.#sessionId) this.#update({ local })
-    else for (const track of local?.getTracks() ?? []) track.stop()
+    if (sessionId !== this.#sessionId) {
+      for (const track of local?.getTracks() ?? []) track.stop()
+      return
+    }
+    // The user may have switched them meanwhile.
+    const { microphone, camera } = this.#current
+    for (const track of local?.getAudioTracks() ?? []) track.enabled = microphone
+    for (const track of camera ? [] : (local?.getVideoTracks() ?? [])) {
+      local?.removeTrack(track as never)
+      track.stop()
+    }
+    this.#opening = false
+    this.#update({ local })
   }
 
   /** Without camera or microphone the user takes part with what there is. */
@@ -301,7 +361,8 @@ export class Calls {
       const audioOnly = camera
         ? await this.#captured(true, false).catch(() => undefined)
         : undefined
-      this.#update({ camera: false, microphone: audioOnly !== undefined, error: error as Error })
+      const on = this.state.current?.microphone && audioOnly !== undefined
+      this.#update({ camera: false, microphone: on ?? false, error: error as Error })
       this.#emit('error', error as Error)
       return audioOnly
     }
@@ -324,14 +385,15 @@ export class Calls {
     if (!current || this.#media) return
     const { calls: api } = this.#chat.api
     const { sessionId, type } = current.call
-    const live = () => this.#chat.callAlive(sessionId, this.deviceId)
-    live()
-    clearInterval(this.#aliveTimer)
-    this.#aliveTimer = setInterval(live, ALIVE_MS)
     try {
       const web = this.#web()
       const line = { api, web, sessionId, deviceId: this.deviceId, iceServers: [] }
-      const media = new Media(line, this.#chat.uid, () => this.#show())
+      const media = new Media(line, this.#chat.uid, {
+        onChange: () => this.#show(),
+        onOver: () => {
+          if (this.#media === media) this.#expelled()
+        },
+      })
       this.#media = media
       await this.#opened
       if (this.#media !== media) return
@@ -383,7 +445,22 @@ export class Calls {
     if (media === this.#media && speaker !== this.state.current?.speaker) this.#update({ speaker })
   }
 
-  async #switch(kind: Kind, on: boolean): Promise<void> {
+  #switch(kind: Kind, on: boolean): Promise<void> {
+    if (this.#opening) {
+      this.#update(kind === 'audio' ? { microphone: on } : { camera: on })
+      return Promise.resolve()
+    }
+    return this.#inTurn(() => this.#switchNow(kind, on))
+  }
+
+  /** One after the other, since a camera takes time to open. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#switching.then(work)
+    this.#switching = done.catch(() => undefined)
+    return done
+  }
+
+  async #switchNow(kind: Kind, on: boolean): Promise<void> {
     const { current } = this.state
     if (!current) return
     const was = kind === 'audio' ? current.microphone : current.camera
@@ -392,15 +469,15 @@ export class Calls {
   }
 
   async #replace(kind: Kind, on: boolean): Promise<void> {
+    const sessionId = this.#sessionId
     const { local: stream } = this.#current
     const old = stream && tracksOf(stream, kind)[0]
     // A microphone that is off keeps its track: speaking again takes no time.
     const keeps = kind === 'audio' && old && on !== this.#current.microphone
     const track = keeps ? old : on ? tracksOf(await this.#capturedOnly(kind), kind)[0] : undefined
     if (keeps) old.enabled = on
-    const { current } = this.state
-    if (!current) {
-      track?.stop()
+    if (sessionId !== this.#sessionId) {
+      if (!keeps) track?.stop()
       return
     }
     const local = keeps ? stream : this.#swapped(stream, old, track)

@@ -7,6 +7,17 @@ import type { CallStream, CallTrack } from './web.ts'
 /** How long to wait before connecting again after a failure. */
 const RETRY_MS = 2_000
 
+/** The answers to a device that isn't in the call, or can't be any more. */
+const OVER = ['ERR_CALL_NOT_A_PART', 'ERR_CALL_TERMINATED', 'ERR_CALL_SESSION_NOT_FOUND']
+const isOver = (error: unknown) =>
+  error instanceof LoquatError && (OVER.includes(error.code) || error.status === 401)
+
+interface Listeners {
+  onChange: () => void
+  /** This device isn't in the call any more. */
+  onOver: () => void
+}
+
 type Kind = 'audio' | 'video'
 type Switches = { audio: boolean; video: boolean }
 
@@ -22,16 +33,18 @@ export class Media {
   ready = false
   readonly #own: string
   readonly #onChange: () => void
+  readonly #onOver: () => void
   readonly #sending = new Map<Source, Sending>()
   readonly #receiving = new Map<string, Receiving>()
   #version = -1
   #closed = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(line: Line, own: string, onChange: () => void) {
+  constructor(line: Line, own: string, { onChange, onOver }: Listeners) {
     this.line = line
     this.#own = own
     this.#onChange = onChange
+    this.#onOver = onOver
   }
 
   /** Whether everything that should be connected is. */
@@ -85,10 +98,13 @@ export class Media {
   async open(): Promise<void> {
     try {
       await this.refresh()
+      if (this.#closed) return
       for (const sending of this.#sending.values())
         if (sending.publicationId === undefined) await sending.connect()
     } catch (error) {
-      this.retry(error)
+      if (this.#closed) return
+      if (isOver(error)) this.#onOver()
+      else this.retry(error)
       throw error
     }
     this.ready = true

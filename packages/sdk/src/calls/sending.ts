@@ -77,6 +77,7 @@ export class Sending {
 
   async #connect(): Promise<void> {
     const { api, web, sessionId, deviceId, iceServers } = this.#line
+    if (this.#closed) return
     this.#peer?.close()
     const peer = new web.RTCPeerConnection({ iceServers })
     this.#peer = peer
@@ -90,6 +91,7 @@ export class Sending {
     watch(peer, this.#onChange, () => void this.connect().catch(() => undefined))
     await peer.setLocalDescription()
     const sdp = await gathered(peer)
+    if (this.#closed) return
     const { source } = this
     const sent = { deviceId, source, sdp, ...this.#sent }
     const answer = await api.publishMedia(sessionId, sent)

@@ -82,8 +82,8 @@ begin
 end $$;
 
 /*
- * A device says that it is still in a call. From the first time on, a job watches it: only devices that say so can be
- * missed. No lock but that of the row: it changes nothing that others see.
+ * A device says that it is still in a call, or waits for an answer. From the first time on, a job watches the call: only
+ * devices that say so can be missed. No lock but that of the row: it changes nothing that others see.
  */
 create or replace function see_device(p_app_no int, p_call bigint, p_uid text, p_device text) returns void
 language plpgsql as $$
@@ -91,12 +91,18 @@ declare
   v_seen timestamptz;
 begin
   select seen_at into v_seen from call_participants
-  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing'
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device
+    and state in ('waiting', 'ongoing')
   for no key update;
   if not found then return; end if;
   update call_participants set seen_at = clock_timestamp()
-  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device and state = 'ongoing';
-  if v_seen is null then
+  where app_no = p_app_no and call_id = p_call and uid = p_uid and device_id = p_device
+    and state in ('waiting', 'ongoing');
+  -- One job watches all devices of the call.
+  if v_seen is null and not exists (select from call_participants
+    where app_no = p_app_no and call_id = p_call and (uid, device_id) <> (p_uid, p_device)
+      and state in ('waiting', 'ongoing') and seen_at is not null)
+  then
     perform enqueue_job(p_app_no, 'calls.lost', jsonb_build_object('id', p_call::text), interval '15 seconds');
   end if;
 end $$;

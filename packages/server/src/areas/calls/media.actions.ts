@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { MediaGone, type MediaServer } from '../../platform/media/server.ts'
+import { MediaGone, MediaNotReady, type MediaServer } from '../../platform/media/server.ts'
 import { iceServersFor } from '../../platform/media/turn.ts'
 import { findSeen } from './actions.ts'
 import { type LockedCall, lockCall } from './change.ts'
@@ -116,8 +116,23 @@ async function keep(
   }
 }
 
-/** Whether a description has a video stream that isn't switched off. */
-const hasVideo = (sdp: string) => /^m=video [1-9]/m.test(sdp)
+/** The streams that a description offers; those with port 0 are switched off. */
+const streamsIn = (sdp: string) =>
+  [...sdp.matchAll(/^m=(\S*) ?(\S*)/gm)].flatMap(([, kind, port]) => (port === '0' ? [] : [kind]))
+
+/** One of audio and one of video, and nothing else: the media server would accept more than the others expect. */
+function refuseStreams(sdp: string, allowed: readonly string[]): void {
+  const streams = streamsIn(sdp)
+  const known = streams.every((kind, nth) => streams.indexOf(kind) === nth)
+  if (known && streams.every((kind) => allowed.includes(kind ?? ''))) return
+  throw badRequest({
+    sdp: [
+      allowed.includes('video')
+        ? 'sdp may offer one audio and one video stream'
+        : 'This is an audio call. Start a video call to send video.',
+    ],
+  })
+}
 
 export async function publishCallMedia(
   deps: Deps,
@@ -129,8 +144,10 @@ export async function publishCallMedia(
   const seat = await findSeat(actor, sessionId, deviceId)
   const { call } = seat
   refuseIf(refuseSending(seat, actor.uid))
-  if (call.type === 'audio' && (source === 'screen' || hasVideo(sdp)))
-    throw badRequest({ sdp: ['This is an audio call. Start a video call to send video.'] })
+  refuseStreams(
+    sdp,
+    call.type === 'video' ? ['audio', 'video'] : source === 'screen' ? [] : ['audio'],
+  )
   const made = await askServer(deps, actor, call, async (server) => {
     const { handle, sdp: description } = await server.publish(roomOf(call), sdp)
     return { server, handle, description }
@@ -168,6 +185,8 @@ export async function subscribeCallMedia(
     const connection = { ...row, ...(deviceId && { deviceId }) }
     return await keep(deps, actor, seat, server, connection, () => ({ publicationId, sdp }))
   } catch (error) {
+    // The device asks again soon.
+    if (error instanceof MediaNotReady) throw missing(publicationId)
     if (!(error instanceof MediaGone)) throw error
     await forget(deps, actor, call, publicationId)
     throw missing(publicationId)
@@ -177,11 +196,13 @@ export async function subscribeCallMedia(
 /** The media server has lost what a device sends. The device sees that in the next list, and connects again. */
 async function forget(deps: Deps, actor: Actor, call: CallRow, connection: string): Promise<void> {
   const one = { appNo: actor.app.no, id: call.id }
-  await actor.app.cell.db.tx(async (tx) => {
+  const gone = await actor.app.cell.db.tx(async (tx) => {
     await lockCall(tx, actor, call)
-    await deleteConnections.many(tx, { ...one, connection })
+    const deleted = await deleteConnections.many(tx, { ...one, connection })
     await countMedia.one(tx, one)
+    return deleted
   })
+  await drop(deps, gone)
   await announceMedia(deps, actor, call.id)
 }
 

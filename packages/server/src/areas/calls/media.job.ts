@@ -13,16 +13,22 @@ import { findCall } from './queries.ts'
 export const hangUpJob = defineJob({
   name: 'calls.hangUp',
   summary: 'Ends the connections of devices that left a call.',
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({
+    id: Type.String(),
+    mid: Type.String(),
+    server: Type.String(),
+    left: Type.Array(Type.Object({ server: Type.String(), handle: Type.String() })),
+  }),
   async run({ appNo, input, context }) {
     const { deps, cell } = context
     const one = { appNo, id: Number(input.id) }
     const call = await findCall.maybeOne(cell.db, one)
-    if (!call) return
     const left = await listLeft.many(cell.db, one)
-    for (const { server, handle } of left) await deps.media.find(server)?.drop(handle)
-    if (call.status !== 'ongoing') await deps.media.find(call.media_server)?.close(roomOf(call))
-    if (left.length === 0) return
+    for (const { server, handle } of [...input.left, ...left])
+      await deps.media.find(server)?.drop(handle)
+    const { mid, media_server } = call ?? { mid: input.mid, media_server: input.server }
+    if (call?.status !== 'ongoing') await deps.media.find(media_server)?.close(roomOf({ mid }))
+    if (!call || left.length === 0) return
     const actor = await appActor(context, appNo)
     const ids = left.map(({ id }) => id)
     await cell.db.tx(async (tx) => {

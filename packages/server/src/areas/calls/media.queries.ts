@@ -53,12 +53,15 @@ export const deleteConnections = query<OneCall & { connection: string }, Connect
    returning ${COLUMNS}`,
 )
 
-/** The call begins on a server, or moves to another one. Nothing of what the other one forwarded is left. */
-export const setMediaServer = query<OneCall & { server: string }>(
+/** The call begins on a server, or moves to another one. Returns what the other one forwarded. */
+export const setMediaServer = query<OneCall & { server: string }, ConnectionRow>(
   'calls.setMediaServer',
-  `with gone as (delete from call_connections where app_no = :appNo and call_id = :id)
-   update calls set media_server = :server, media_version = media_version + 1
-   where app_no = :appNo and id = :id`,
+  `with moved as (
+     update calls set media_server = :server, media_version = media_version + 1
+     where app_no = :appNo and id = :id
+   )
+   delete from call_connections k where k.app_no = :appNo and k.call_id = :id
+   returning ${COLUMNS}`,
 )
 
 export const countMedia = query<OneCall, { version: number }>(

@@ -37,6 +37,12 @@ const connections = async (app: TestApp) =>
 const connect = async (app: TestApp, uid: string) =>
   Device.connect(server.service.gatewayPort ?? 0, app, await tokenOf(app, uid))
 
+async function isAlive(device: Device, sessionId: string, which: { deviceId: string }) {
+  const id = `alive ${which.deviceId}`
+  device.send('call.alive', { sessionId, ...which }, id)
+  await device.waitFor('session.ok', (frame) => frame.id === id)
+}
+
 const load = async () => server.deps.media.find('werift')?.load()
 
 suite('publishCallMedia', () => {
@@ -103,6 +109,12 @@ suite('publishCallMedia', () => {
       amira.calls.publishMedia(sessionId, { ...camera, ...laptop, ...more })
     const video = `${OFFER}${OFFER.slice(OFFER.indexOf('m=audio')).replace('m=audio', 'm=video')}`
     await refused(send({ sdp: video }), 'ERR_BAD_REQUEST')
+    // The media server reads it as port 9.
+    await refused(send({ sdp: video.replace('m=video 9', 'm=video 09') }), 'ERR_BAD_REQUEST')
+    const data = OFFER.replace('m=audio', 'm=application')
+    await refused(send({ sdp: data }), 'ERR_BAD_REQUEST')
+    const twice = `${OFFER}${OFFER.slice(OFFER.indexOf('m=audio'))}`
+    await refused(send({ sdp: twice }), 'ERR_BAD_REQUEST')
     await refused(send({ source: 'screen' }), 'ERR_BAD_REQUEST')
   })
 })
@@ -152,6 +164,16 @@ suite('answerCallMedia', () => {
     const { publicationId } = await publish(amira, sessionId)
     const answer = ben.calls.answerMedia(sessionId, publicationId, { ...phone, sdp: ANSWER })
     await refused(answer, 'ERR_CALL_MEDIA_NOT_FOUND')
+  })
+
+  test('is not for what the device itself sends', async () => {
+    const { app, amira, sessionId, join } = await newCall()
+    await join()
+    await publish(amira, sessionId)
+    const before = await connections(app)
+    const own = amira.calls.answerMedia(sessionId, 'camera', { ...laptop, sdp: ANSWER })
+    await refused(own, 'ERR_BAD_REQUEST')
+    assert.deepEqual(await connections(app), before)
   })
 })
 
@@ -212,6 +234,22 @@ suite('the connections of a device', () => {
     await until('nothing is left', async () => (await connections(app)).length === 0)
     assert.equal(await load(), (before ?? 0) - 1)
   })
+
+  test('end when its user is deleted, with everything else of the user', async () => {
+    const app = await server.newApp()
+    const [amira, ben] = await app.users('amira', 'ben', 'cleo')
+    const members = { participants: ['ben', 'cleo'] }
+    await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+    const group = { receiver: 'team', receiverType: 'group', type: 'audio' } as const
+    const { sessionId } = await amira.calls.start({ ...group, ...laptop })
+    await ben.calls.join(sessionId, phone)
+    await app.as('cleo').calls.join(sessionId, { deviceId: 'tablet' })
+    await publish(ben, sessionId, phone)
+    const before = (await load()) ?? 0
+    await app.client.users.delete('ben', { permanent: true })
+    assert.deepEqual(await connections(app), [])
+    await until('the media server has let go', async () => (await load()) === before - 1)
+  })
 })
 
 suite('a device that says that it is in the call', () => {
@@ -220,10 +258,13 @@ suite('a device that says that it is in the call', () => {
     await join()
     const inCall = await connect(app, 'ben')
     const elsewhere = await connect(app, 'ben')
-    inCall.send('call.alive', { sessionId, ...phone }, 'alive')
-    await inCall.waitFor('session.ok', ({ id }) => id === 'alive')
+    const other = await connect(app, 'amira')
+    await isAlive(inCall, sessionId, phone)
+    await isAlive(other, sessionId, laptop)
     inCall.ws.close()
     const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
+    const watches = await run(`select from jobs where app_no = $1 and name = 'calls.lost'`)
+    assert.equal(watches.rows.length, 1, 'one job watches all devices')
     await run(`update call_participants set joined_at = joined_at - interval '1 minute',
         seen_at = seen_at - interval '30 seconds'
       where app_no = $1 and uid = 'ben'`)
@@ -234,7 +275,46 @@ suite('a device that says that it is in the call', () => {
     // Nobody pays for the time in which it was lost.
     const seconds = (place?.leftAt ?? 0) - (place?.joinedAt ?? 0)
     assert.ok(seconds >= 25 && seconds < 60, `${seconds}`)
-    elsewhere.ws.close()
+    for (const device of [elsewhere, other]) device.ws.close()
+  })
+
+  test('stays if no device was heard, because that may be our fault, and does not pay for it', async () => {
+    const { app, ben, sessionId, join } = await newCall()
+    await join()
+    const [one, two] = [await connect(app, 'amira'), await connect(app, 'ben')]
+    await isAlive(one, sessionId, laptop)
+    await isAlive(two, sessionId, phone)
+    const run = (text: string) =>
+      app.cell.db.query<{ input: unknown }>({ name: '', text, values: [app.no] })
+    await run(`update call_participants set joined_at = joined_at - interval '1 minute',
+        seen_at = seen_at - interval '30 seconds'
+      where app_no = $1`)
+    await run(`update jobs set run_at = now() where app_no = $1 and name = 'calls.lost'`)
+    await until('it was looked at', async () => {
+      const text = `select input from jobs where app_no = $1 and name = 'calls.lost'`
+      return (await run(text)).rows.some(({ input }) => (input as { silent?: boolean }).silent)
+    })
+    assert.equal((await ben.calls.get(sessionId)).status, 'ongoing')
+    await ben.calls.end(sessionId)
+    const { participants } = await ben.calls.get(sessionId)
+    for (const { joinedAt = 0, leftAt = 0 } of participants) {
+      assert.ok(leftAt - joinedAt >= 25 && leftAt - joinedAt < 60, `${leftAt - joinedAt}`)
+    }
+    for (const device of [one, two]) device.ws.close()
+  })
+
+  test('is missed while it waits for an answer, too', async () => {
+    const { app, amira, sessionId } = await newCall()
+    const device = await connect(app, 'amira')
+    await isAlive(device, sessionId, laptop)
+    const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
+    await run(`update call_participants set seen_at = seen_at - interval '30 seconds'
+      where app_no = $1 and uid = 'amira'`)
+    await run(`update jobs set run_at = now(), input = input || '{"silent": true}'
+      where app_no = $1 and name = 'calls.lost'`)
+    await device.waitFor('call.cancelled')
+    assert.equal((await amira.calls.get(sessionId)).status, 'cancelled')
+    device.ws.close()
   })
 })
 

@@ -4,7 +4,13 @@ import type { Actor } from '../../core/actor.ts'
 import { publishEphemeral } from '../../core/ephemeral.ts'
 import type { Deps } from '../../deps.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
-import { MediaGone, MediaRefused, type MediaServer } from '../../platform/media/server.ts'
+import {
+  MediaFailed,
+  MediaGone,
+  MediaNotReady,
+  MediaRefused,
+  type MediaServer,
+} from '../../platform/media/server.ts'
 import { lockCall } from './change.ts'
 import { type ConnectionRow, listSent, setMediaServer } from './media.queries.ts'
 import { type CallRow, findCall, listParticipants } from './queries.ts'
@@ -58,15 +64,18 @@ async function serverOf(
   const chosen = await media.choose(lost?.address)
   if (!chosen) throw unavailable()
   const { no: appNo, cell } = actor.app
+  let gone: ConnectionRow[] = []
   const address = await cell.db.tx(async (tx) => {
     const locked = await lockCall(tx, actor, call)
     if (locked?.call.status !== 'ongoing') throw fail('ERR_CALL_TERMINATED')
-    // Another device may have moved it meanwhile.
-    const { media_server: now } = locked.call
-    if (now !== call.media_server && media.find(now)) return now
-    await setMediaServer.run(tx, { appNo, id: call.id, server: chosen.address })
+    // Another device has moved it meanwhile, or was served.
+    const { media_server: now, media_version: version } = locked.call
+    if (version !== call.media_version && media.find(now)) return now
+    gone = await setMediaServer.many(tx, { appNo, id: call.id, server: chosen.address })
     return chosen.address
   })
+  // Whoever still runs there must not go on.
+  void drop(deps, gone)
   const server = media.find(address)
   if (!server) throw unavailable()
   await announceMedia(deps, actor, call.id)
@@ -85,6 +94,11 @@ export async function askServer<T>(
     return await refused(ask(server))
   } catch (error) {
     if (error instanceof ApiError || error instanceof MediaGone) throw error
+    if (error instanceof MediaNotReady) throw error
+    if (error instanceof MediaFailed) {
+      deps.log.warn({ err: error, server: server.address }, 'a media server refuses a request')
+      throw unavailable()
+    }
     deps.log.warn({ err: error, server: server.address }, 'a media server does not answer')
     const other = await serverOf(deps, actor, call, server)
     if (other === server) throw unavailable()
@@ -102,9 +116,16 @@ async function refused<T>(answer: Promise<T>): Promise<T> {
 }
 
 /** Ends connections whose rows are gone. A server that doesn't answer drops them with their room. */
-export async function drop({ media, log }: Deps, rows: readonly ConnectionRow[]): Promise<void> {
-  for (const { server, handle } of rows) {
-    const dropped = media.find(server)?.drop(handle)
-    await dropped?.catch((error) => log.warn({ err: error, server }, 'a connection was not ended'))
-  }
+export async function drop(
+  { media, log }: Deps,
+  rows: readonly Pick<ConnectionRow, 'server' | 'handle'>[],
+): Promise<void> {
+  await Promise.all(
+    rows.map(async ({ server, handle }) => {
+      const dropped = media.find(server)?.drop(handle)
+      await dropped?.catch((error) =>
+        log.warn({ err: error, server }, 'a connection was not ended'),
+      )
+    }),
+  )
 }

@@ -1,6 +1,7 @@
 import type { CallStatus } from '@loquat/protocol'
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import { LOST_SECONDS } from './limits.ts'
 
 export type CallRow = Omit<CellRows['calls'], 'app_no' | 'kind' | 'type' | 'mode' | 'status'> & {
   kind: 'user' | 'group'
@@ -179,12 +180,15 @@ const COUNT_TIME = `insert into usage_days as d (app_no, day, what, count)
    where g.left_at is not null group by c.type
    on conflict (app_no, day, what) do update set count = d.count + excluded.count`
 
+/** A device that has said before that it is in the call, and doesn't any more. */
+const UNSEEN = `seen_at < clock_timestamp() - make_interval(secs => ${LOST_SECONDS})`
+
 /** The time in which a lost device wasn't seen doesn't count. */
 export const leavePlace = query<OnePlace & { lost: boolean }>(
   'calls.leavePlace',
   `with gone as (
      update call_participants set state = 'ended',
-       left_at = case when :lost::boolean then seen_at else clock_timestamp() end
+       left_at = case when :lost::boolean or ${UNSEEN} then seen_at else clock_timestamp() end
      where app_no = :appNo and call_id = :id and uid = :uid and no = :no
      returning joined_at, left_at
    )
@@ -217,7 +221,7 @@ export const finishCall = query<OneCall & { status: CallStatus }>(
   `with gone as (
      update call_participants set
        state = case when state = 'ongoing' then 'ended' else 'unanswered' end,
-       left_at = case when state = 'ongoing' then clock_timestamp() end
+       left_at = case when state <> 'ongoing' then null when ${UNSEEN} then seen_at else clock_timestamp() end
      where app_no = :appNo and call_id = :id and state in ('invited', 'waiting', 'ongoing')
      returning joined_at, left_at
    ), finished as (
@@ -274,17 +278,25 @@ export const seeDevice = query<OneCall & { uid: string; deviceId: string }>(
 )
 
 /** Looks for lost devices again. */
-export const enqueueWatch = query<OneCall & { seconds: number }>(
+export const enqueueWatch = query<OneCall & { seconds: number; silent: boolean }>(
   'calls.enqueueWatch',
-  `select enqueue_job(:appNo::int, 'calls.lost', jsonb_build_object('id', :id::bigint::text),
+  `select enqueue_job(:appNo::int, 'calls.lost',
+     jsonb_build_object('id', :id::bigint::text, 'silent', :silent::boolean),
      make_interval(secs => :seconds::float8))`,
 )
 
-/** Ends the connections of devices that aren't in the call any more, if the call has any. */
+/**
+ * Ends the connections of devices that aren't in the call any more, if the call has had any. The job knows them, because
+ * the rows may go with their user or their group before it runs.
+ */
 export const enqueueHangUp = query<OneCall>(
   'calls.enqueueHangUp',
-  `select enqueue_job(:appNo::int, 'calls.hangUp', jsonb_build_object('id', :id::bigint::text))
-   where exists (select from call_connections where app_no = :appNo and call_id = :id)`,
+  `select enqueue_job(:appNo::int, 'calls.hangUp', jsonb_build_object('id', c.id::text, 'mid', c.mid,
+     'server', c.media_server, 'left', coalesce((
+       select jsonb_agg(jsonb_build_object('server', k.server, 'handle', k.handle)) from call_connections k
+       where k.app_no = :appNo and k.call_id = :id and not exists (select from call_participants p
+         where p.app_no = :appNo and p.call_id = :id and p.uid = k.uid and p.no = k.no and p.state = 'ongoing')), '[]')))
+   from calls c where c.app_no = :appNo and c.id = :id and c.media_server is not null`,
 )
 
 /** Whether the call is one of the user's, and whether the user and another one are in it now. */

@@ -232,7 +232,9 @@ export const Negotiated = Type.Object(
 )
 export type Negotiated = Static<typeof Negotiated>
 
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+
 export const PublicationParams = Type.Object({
   ...SessionParams.properties,
-  publicationId: Type.String({ maxLength: 100, description: 'Id of what a device sends.' }),
+  publicationId: Type.String({ pattern: UUID, description: 'Id of what a device sends.' }),
 })

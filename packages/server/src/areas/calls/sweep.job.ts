@@ -66,6 +66,9 @@ export const leaveCallsJob = defineJob({
   },
 })
 
+/** A caller who waits for an answer can get lost, too. */
+const WATCHED: readonly string[] = ['waiting', 'ongoing']
+
 /**
  * Takes devices out of a call that don't say any more that they are in it: a browser that crashed, or a phone without a
  * network, whose user may be online elsewhere.
@@ -73,20 +76,29 @@ export const leaveCallsJob = defineJob({
 export const lostDevicesJob = defineJob({
   name: 'calls.lost',
   summary: 'Takes lost devices out of a call.',
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: Type.String(), silent: Type.Optional(Type.Boolean()) }),
   async run({ appNo, input, context }) {
     const actor = await appActor(context, appNo)
     await context.cell.db.tx(async (tx) => {
       const found = await locked(tx, actor, Number(input.id))
-      if (found?.call.status !== 'ongoing') return
-      const watched = found.places.filter(({ state, seen_at }) => state === 'ongoing' && seen_at)
-      const missing = watched.find(
+      if (!found?.active) return
+      const { call, places } = found
+      const one = { appNo, id: call.id }
+      const watched = places.filter(({ state, seen_at }) => seen_at && WATCHED.includes(state))
+      const missing = watched.filter(
         ({ at, seen_at }) => seen_at && at.getTime() - seen_at.getTime() > LOST_SECONDS * 1_000,
       )
+      // If nobody was heard, it may be us who didn't hear. They get the time to come back.
+      if (!input.silent && missing.length > 0 && missing.length === watched.length) {
+        await enqueueWatch.run(tx, { ...one, seconds: LOST_SECONDS, silent: true })
+        return
+      }
       // One at a time: the call may be over then, and the others are looked at soon.
-      if (missing) await takeOut(tx, found, missing.uid, true)
-      if (watched.length > 0)
-        await enqueueWatch.run(tx, { appNo, id: found.call.id, seconds: WATCH_SECONDS })
+      const [lost] = missing
+      if (lost?.state === 'ongoing') await takeOut(tx, found, lost.uid, true)
+      else if (lost) await finish(tx, found, 'cancelled', lost.uid)
+      const silent = input.silent === true && missing.length > 1
+      if (watched.length > 0) await enqueueWatch.run(tx, { ...one, seconds: WATCH_SECONDS, silent })
     })
   },
 })

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Connection, MediaGone, MediaRefused, type MediaServer } from './server.ts'
+import {
+  type Connection,
+  MediaFailed,
+  MediaGone,
+  MediaNotReady,
+  MediaRefused,
+  type MediaServer,
+} from './server.ts'
 
 /** How long Janus may take. It answers in milliseconds, but has to find its own addresses first. */
 const TIMEOUT_MS = 10_000
@@ -37,7 +44,7 @@ interface Reply {
   jsep?: Description
 }
 
-class JanusError extends Error {
+class JanusError extends MediaFailed {
   readonly code: number
 
   constructor(code: number, reason: string) {
@@ -78,12 +85,15 @@ export class JanusServer implements MediaServer {
   }
 
   subscribe(room: string, publisher: string): Promise<Connection> {
-    const [, , feed] = publisher.split('/')
+    const [session = '', , feed] = publisher.split('/')
     const streams = [{ feed: Number(feed) }]
     const join = { request: 'join', ptype: 'subscriber', room: numberOf(room), streams }
     return this.#open((place) =>
-      this.#negotiate(place, join).catch((error) => {
-        throw isError(error, NO_SUCH_ROOM) ? new MediaGone() : error
+      this.#negotiate(place, join).catch(async (error) => {
+        if (isError(error, NO_SUCH_ROOM)) throw new MediaGone()
+        // Janus knows a feed only when its connection stands.
+        if (error instanceof MediaGone && (await this.#lives(session))) throw new MediaNotReady()
+        throw error
       }),
     )
   }
@@ -141,8 +151,23 @@ export class JanusServer implements MediaServer {
 
   async #attach(): Promise<Place> {
     const session = (await this.#post('', { janus: 'create' })).data?.id ?? 0
-    const attached = await this.#post(`/${session}`, { janus: 'attach', plugin: PLUGIN })
-    return { session, handle: attached.data?.id ?? 0 }
+    try {
+      const attached = await this.#post(`/${session}`, { janus: 'attach', plugin: PLUGIN })
+      return { session, handle: attached.data?.id ?? 0 }
+    } catch (error) {
+      await this.drop(String(session)).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #lives(session: string): Promise<boolean> {
+    try {
+      await this.#post(`/${session}`, { janus: 'keepalive' })
+      return true
+    } catch (error) {
+      if (error instanceof MediaGone) return false
+      throw error
+    }
   }
 
   async #negotiate(place: Place, body: object, offer?: Description) {

@@ -30,5 +30,11 @@ export interface MediaServer {
 /** The media server doesn't know the room or the connection: it was restarted, or dropped it. */
 export class MediaGone extends Error {}
 
+/** The device that sends isn't connected yet, so nobody can receive it. */
+export class MediaNotReady extends Error {}
+
+/** The media server answers that it can't. It works, so the call stays on it. */
+export class MediaFailed extends Error {}
+
 /** The media server refuses a description. */
 export class MediaRefused extends Error {}
