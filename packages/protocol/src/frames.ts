@@ -257,6 +257,9 @@ export const serverFrames = {
           Type.String({ description: '`tool_call_start`, `run_waiting`: name of the tool.' }),
         ),
         displayName: Type.Optional(Type.String({ description: 'What people see of it.' })),
+        executionText: Type.Optional(
+          Type.String({ description: '`tool_call_start`: what people see while it runs.' }),
+        ),
         waitsFor: Type.Optional(
           Type.Enum(['approval', 'device'], {
             description:

@@ -70,6 +70,10 @@ export type AgentBudgetChanges = {
   appMonthTokens?: number | null | undefined
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number | null | undefined
+  /** Calls of external agents for the questions of one user on one day (UTC). */
+  userDayCalls?: number | null | undefined
+  /** Calls of external agents in one month (UTC). */
+  appMonthCalls?: number | null | undefined
 }
 
 export type AgentBudgets = {
@@ -85,10 +89,16 @@ export type AgentBudgets = {
   appMonthTokens?: number
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number
+  /** Calls of external agents for the questions of one user on one day (UTC). */
+  userDayCalls?: number
+  /** Calls of external agents in one month (UTC). */
+  appMonthCalls?: number
   /** What the app has spent in this month, with what is reserved now. */
   spentThisMonth: {
     tokens: number
     money: number
+    /** Of external agents. */
+    calls: number
   }
 }
 
@@ -148,7 +158,7 @@ export type AgentRun = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -178,6 +188,7 @@ export type AgentRun = {
     | 'provider_invalid'
     | 'provider_silent'
     | 'provider_forbidden'
+    | 'agent_failed'
   /** More about a failure. Only for the app. */
   error?: string
   /** Id of the message with the answer. */
@@ -204,7 +215,7 @@ export type AgentRunDetails = {
   threadId: string
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -234,6 +245,7 @@ export type AgentRunDetails = {
     | 'provider_invalid'
     | 'provider_silent'
     | 'provider_forbidden'
+    | 'agent_failed'
   /** More about a failure. Only for the app. */
   error?: string
   /** Id of the message with the answer. */
@@ -257,7 +269,8 @@ export type AgentStep = {
   no: number
   /** From 1. A step that failed or was cut off is repeated. */
   attempt: number
-  kind: 'model_call' | 'tool_call'
+  /** `agent_call`: of an external agent. */
+  kind: 'model_call' | 'agent_call' | 'tool_call'
   /** `cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran. */
   state: 'running' | 'done' | 'failed' | 'cut' | 'waiting' | 'approved' | 'skipped'
   /** Whether the user has to approve the call, or a device of the user has to make it. */
@@ -1654,10 +1667,12 @@ export type ExternalAgent = {
   integrateWith: string
   integrationType: 'agent'
   integrationMeta: {
-    /** Where the agent is called. It must use `https://` and a public address. */
+    /** Where the agent is called, by the protocol AG-UI. It must use `https://` and a public address. */
     baseUrl: string
-    /** Its name there. */
+    /** Its name there. It is sent in `forwardedProps`. */
     agentId?: string
+    /** Whether a call can be repeated that was cut off. All attempts of a call have the same header `Idempotency-Key`. */
+    idempotent?: boolean
     /** Whether headers are stored. */
     hasHeaders: boolean
   }
@@ -1685,10 +1700,12 @@ export type ExternalAgentChanges = {
   /** How to reach it. A new `baseUrl` needs the headers again. */
   integrationMeta?:
     | {
-        /** Where the agent is called. It must use `https://` and a public address. */
+        /** Where the agent is called, by the protocol AG-UI. It must use `https://` and a public address. */
         baseUrl: string
-        /** Its name there. */
+        /** Its name there. It is sent in `forwardedProps`. */
         agentId?: string | undefined
+        /** Whether a call can be repeated that was cut off. All attempts of a call have the same header `Idempotency-Key`. */
+        idempotent?: boolean | undefined
         /** Sent with every call. They are never returned. */
         headers?: Record<string, string> | undefined
       }
@@ -3206,10 +3223,12 @@ export type NewExternalAgent = {
   isActive?: boolean | undefined
   /** How to reach it. A new `baseUrl` needs the headers again. */
   integrationMeta: {
-    /** Where the agent is called. It must use `https://` and a public address. */
+    /** Where the agent is called, by the protocol AG-UI. It must use `https://` and a public address. */
     baseUrl: string
-    /** Its name there. */
+    /** Its name there. It is sent in `forwardedProps`. */
     agentId?: string | undefined
+    /** Whether a call can be repeated that was cut off. All attempts of a call have the same header `Idempotency-Key`. */
+    idempotent?: boolean | undefined
     /** Sent with every call. They are never returned. */
     headers?: Record<string, string> | undefined
   }

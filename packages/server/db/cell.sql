@@ -3851,7 +3851,7 @@ begin
   end loop;
 end $$;
 
-CREATE FUNCTION public.reserve_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_provider text, p_model text, p_tokens bigint, p_money double precision) RETURNS text
+CREATE FUNCTION public.reserve_agent_call(p_app_no integer, p_run uuid, p_no integer, p_attempt integer, p_kind text, p_provider text, p_model text, p_tokens bigint, p_money double precision) RETURNS text
     LANGUAGE plpgsql
     AS $$
 declare
@@ -3859,6 +3859,7 @@ declare
   s agent_spending;
   v_uid text;
   v_now timestamptz := clock_timestamp();
+  v_calls int := case when p_kind = 'agent_call' then 1 else 0 end;
   v_tokens bigint;
   v_money float8;
 begin
@@ -3870,12 +3871,20 @@ begin
   select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
   into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
   if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
-  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money);
-  if s.tokens > b.app_month_tokens or s.money > b.app_month_money then return 'budget_app'; end if;
-  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money);
-  if s.tokens > b.user_day_tokens or s.money > b.user_day_money then return 'budget_user'; end if;
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  if p_kind = 'agent_call' then
+    if s.calls > b.app_month_calls then return 'budget_app'; end if;
+  elsif s.tokens > b.app_month_tokens or s.money > b.app_month_money then
+    return 'budget_app';
+  end if;
+  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  if p_kind = 'agent_call' then
+    if s.calls > b.user_day_calls then return 'budget_user'; end if;
+  elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
+    return 'budget_user';
+  end if;
   insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
-  values (p_app_no, p_run, p_no, p_attempt, 'model_call', p_provider, p_model, p_tokens, p_money, v_now);
+  values (p_app_no, p_run, p_no, p_attempt, p_kind, p_provider, p_model, p_tokens, p_money, v_now);
   return null;
 end $$;
 
@@ -4820,16 +4829,18 @@ CREATE TABLE public.agent_spending (
     uid text NOT NULL COLLATE pg_catalog."C",
     period date NOT NULL,
     tokens bigint NOT NULL,
-    money double precision NOT NULL
+    money double precision NOT NULL,
+    calls bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 
-CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_tokens bigint, p_money double precision) RETURNS public.agent_spending
+CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_tokens bigint, p_money double precision, p_calls integer DEFAULT 0) RETURNS public.agent_spending
     LANGUAGE sql
     AS $$
-  insert into agent_spending as s (app_no, uid, period, tokens, money)
-  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0))
-  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money
+  insert into agent_spending as s (app_no, uid, period, tokens, money, calls)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls)
+  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money,
+    calls = s.calls + excluded.calls
   returning *
 $$;
 
@@ -4877,7 +4888,7 @@ begin
         and message ->> 'receiverType' = 'user'
         and message ->> 'category' = 'message' and message ->> 'type' = 'text'
         and exists (select from agents g
-          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.kind = 'built' and g.active))
+          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.active))
     into v_read, v_reached, v_asked
     from found;
     if v_read = p_limit then v_to := v_reached; end if;
@@ -5739,7 +5750,9 @@ CREATE TABLE public.agent_budgets (
     user_day_tokens bigint,
     user_day_money double precision,
     app_month_tokens bigint,
-    app_month_money double precision
+    app_month_money double precision,
+    user_day_calls bigint,
+    app_month_calls bigint
 );
 
 CREATE TABLE public.agent_progress (

@@ -146,6 +146,8 @@ export interface CellRows {
     user_day_money: number | null
     app_month_tokens: number | null
     app_month_money: number | null
+    user_day_calls: number | null
+    app_month_calls: number | null
   }
   agent_progress: {
     app_no: number
@@ -176,6 +178,7 @@ export interface CellRows {
     period: string
     tokens: number
     money: number
+    calls: number
   }
   agent_steps: {
     app_no: number

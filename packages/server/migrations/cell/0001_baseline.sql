@@ -480,7 +480,7 @@ create table agent_steps (
   run_id uuid not null,
   no int not null,
   attempt int not null,
-  -- model_call or tool_call.
+  -- model_call, agent_call (an external agent) or tool_call.
   kind text collate "C" not null,
   -- running, done, failed or cut; waiting or approved before it runs, skipped if it never did.
   state text collate "C" not null default 'running',
@@ -520,7 +520,10 @@ create table agent_budgets (
   user_day_tokens bigint,
   user_day_money float8,
   app_month_tokens bigint,
-  app_month_money float8
+  app_month_money float8,
+  -- Calls of external agents.
+  user_day_calls bigint,
+  app_month_calls bigint
 );
 
 -- What was spent, with what is reserved: by the app (uid '') in a month, and for each user on a day.
@@ -530,6 +533,8 @@ create table agent_spending (
   period date not null,
   tokens bigint not null,
   money float8 not null,
+  -- Of external agents.
+  calls bigint not null default 0,
   primary key (app_no, uid, period)
 ) with (fillfactor = 50);
 create index agent_spending_period on agent_spending (period);

@@ -14,10 +14,11 @@ const GROUPS = {
   appMonth: { title: 'The app, per month', about: 'All agents together, per month (UTC).' },
 } as const
 type Group = keyof typeof GROUPS
-type Limit = `${Group}${'Tokens' | 'Money'}`
+type Limit = `${Group}${'Tokens' | 'Money'}` | `${Exclude<Group, 'run'>}Calls`
 const LIMITS = (Object.keys(GROUPS) as Group[]).flatMap((group): Limit[] => [
   `${group}Tokens`,
   `${group}Money`,
+  ...(group === 'run' ? [] : [`${group}Calls` as const]),
 ])
 
 /** What agents may spend, and what they have spent this month. */
@@ -34,7 +35,7 @@ export function Budgets() {
       <Skeleton lines={3} />
     )
   }
-  const { spentThisMonth, appMonthTokens, appMonthMoney } = budgets.data
+  const { spentThisMonth, appMonthTokens, appMonthMoney, appMonthCalls } = budgets.data
   return (
     <div className="stack">
       <Panel title="Spent this month" about="With what is reserved for answers being written now.">
@@ -46,6 +47,12 @@ export function Budgets() {
             show={tokensText}
           />
           <Meter name="Money" used={spentThisMonth.money} most={appMonthMoney} show={moneyText} />
+          <Meter
+            name="Calls of external agents"
+            used={spentThisMonth.calls}
+            most={appMonthCalls}
+            show={tokensText}
+          />
         </div>
       </Panel>
       <Limits budgets={budgets.data} />
@@ -133,6 +140,7 @@ function Limits({ budgets }: { budgets: AgentBudgets }) {
               <p className="soft">{GROUPS[group].about}</p>
               {field(`${group}Tokens`, 'Tokens')}
               {field(`${group}Money`, 'Money')}
+              {group !== 'run' && field(`${group}Calls`, 'Calls of external agents')}
             </fieldset>
           ))}
         </div>

@@ -1,7 +1,7 @@
 import type { ExternalAgent } from '@loquat/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field, Form, TextArea } from '../../shared/form.tsx'
+import { Check, Field, Form, TextArea } from '../../shared/form.tsx'
 import { manage, useAppId } from '../../shared/manage.ts'
 import { metadataOf } from '../../shared/metadata.ts'
 import { PictureField } from '../../shared/picture-field.tsx'
@@ -17,6 +17,7 @@ export function ExternalForm({ agent, onDone }: { agent?: ExternalAgent; onDone?
   const [framework, setFramework] = useState(agent?.integrateWith ?? '')
   const [baseUrl, setBaseUrl] = useState(agent?.integrationMeta.baseUrl ?? '')
   const [agentId, setAgentId] = useState(agent?.integrationMeta.agentId ?? '')
+  const [idempotent, setIdempotent] = useState(agent?.integrationMeta.idempotent ?? false)
   const [headers, setHeaders] = useState('')
   const save = useMutation({
     mutationFn: async () => {
@@ -25,7 +26,7 @@ export function ExternalForm({ agent, onDone }: { agent?: ExternalAgent; onDone?
       const body = {
         ...{ name, icon, integrateWith: framework, integrationType: 'agent' as const },
         integrationMeta: {
-          baseUrl,
+          ...{ baseUrl, idempotent },
           ...(agentId && { agentId }),
           ...(given && { headers: given }),
         },
@@ -71,6 +72,12 @@ export function ExternalForm({ agent, onDone }: { agent?: ExternalAgent; onDone?
           onChange={setAgentId}
         />
       </div>
+      <Check
+        label="Can be called again"
+        hint="After a crash, a call that was cut off is repeated. Otherwise the answer fails."
+        checked={idempotent}
+        onChange={setIdempotent}
+      />
       <TextArea
         label="Headers"
         hint={

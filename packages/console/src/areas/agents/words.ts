@@ -25,7 +25,7 @@ const REASONS: Record<string, string> = {
   empty_answer: 'The model answered nothing.',
   disapproved: 'Rules of moderation disapproved the answer.',
   not_deliverable: "The answer couldn't be sent. For example, the user has blocked the agent.",
-  outcome_unknown: 'Nobody knows whether a call of a tool took place.',
+  outcome_unknown: 'Nobody knows whether a call of a tool or an external agent took place.',
   repeated_call: 'The model wanted to call a tool with the same arguments again and again.',
   too_many_steps: 'It needed too many steps.',
   unanswered: 'It waited too long for a person.',
@@ -40,6 +40,7 @@ const REASONS: Record<string, string> = {
   provider_invalid: 'The provider sent something that is no answer.',
   provider_silent: 'The provider stopped sending.',
   provider_forbidden: "The provider's address isn't allowed.",
+  agent_failed: 'The external agent reported an error.',
 }
 
 /** `some_name` as words, for names that the console doesn't know. */

@@ -1,7 +1,7 @@
 -- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, then what a send locks, agent_spending ('' first), jobs.
 
 /*
- * Reads on in an app's log: starts a run for each text message from a user to an active built agent, and moves the
+ * Reads on in an app's log: starts a run for each text message from a user to an active agent, and moves the
  * position. `more`: there may be others. Questions from before yesterday get no answer any more. Agents don't answer
  * agents, nor the app itself. Runs of one thread are one serial queue.
  */
@@ -36,7 +36,7 @@ begin
         and message ->> 'receiverType' = 'user'
         and message ->> 'category' = 'message' and message ->> 'type' = 'text'
         and exists (select from agents g
-          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.kind = 'built' and g.active))
+          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.active))
     into v_read, v_reached, v_asked
     from found;
     if v_read = p_limit then v_to := v_reached; end if;
@@ -99,10 +99,12 @@ $$;
 
 /*
  * Reserves what a call of a model may cost at most, and adds its step. Returns why it must not be made; the caller rolls
- * back then. Calls of an app take turns at its row. p_money is null if the provider has no prices.
+ * back then. Calls of an app take turns at its row. p_money is null if the provider has no prices. External agents
+ * (p_kind is agent_call) cost neither tokens nor money; their calls are counted.
  */
 create or replace function reserve_agent_call(
-  p_app_no int, p_run uuid, p_no int, p_attempt int, p_provider text, p_model text, p_tokens bigint, p_money float8
+  p_app_no int, p_run uuid, p_no int, p_attempt int, p_kind text, p_provider text, p_model text, p_tokens bigint,
+  p_money float8
 ) returns text
 language plpgsql as $$
 declare
@@ -110,6 +112,7 @@ declare
   s agent_spending;
   v_uid text;
   v_now timestamptz := clock_timestamp();
+  v_calls int := case when p_kind = 'agent_call' then 1 else 0 end;
   v_tokens bigint;
   v_money float8;
 begin
@@ -121,22 +124,33 @@ begin
   select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
   into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
   if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
-  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money);
-  if s.tokens > b.app_month_tokens or s.money > b.app_month_money then return 'budget_app'; end if;
-  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money);
-  if s.tokens > b.user_day_tokens or s.money > b.user_day_money then return 'budget_user'; end if;
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  if p_kind = 'agent_call' then
+    if s.calls > b.app_month_calls then return 'budget_app'; end if;
+  elsif s.tokens > b.app_month_tokens or s.money > b.app_month_money then
+    return 'budget_app';
+  end if;
+  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  if p_kind = 'agent_call' then
+    if s.calls > b.user_day_calls then return 'budget_user'; end if;
+  elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
+    return 'budget_user';
+  end if;
   insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
-  values (p_app_no, p_run, p_no, p_attempt, 'model_call', p_provider, p_model, p_tokens, p_money, v_now);
+  values (p_app_no, p_run, p_no, p_attempt, p_kind, p_provider, p_model, p_tokens, p_money, v_now);
   return null;
 end $$;
 
 /* Adds to what an app (uid '') or a user has spent in a period. */
-create or replace function spend(p_app_no int, p_uid text, p_period date, p_tokens bigint, p_money float8)
+create or replace function spend(
+  p_app_no int, p_uid text, p_period date, p_tokens bigint, p_money float8, p_calls int default 0
+)
 returns agent_spending
 language sql as $$
-  insert into agent_spending as s (app_no, uid, period, tokens, money)
-  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0))
-  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money
+  insert into agent_spending as s (app_no, uid, period, tokens, money, calls)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls)
+  on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money,
+    calls = s.calls + excluded.calls
   returning *
 $$;
 

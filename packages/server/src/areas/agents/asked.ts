@@ -1,26 +1,36 @@
-/** What a run is about: the question, the agent as it is now, its model and its tools. */
+/** What a run is about: the question, the agent as it is now, its model or its server, and its tools. */
 import type { ChatPrompt, ProviderKind } from '../../core/models/prompt.ts'
 import { findProvider } from '../models/queries.ts'
 import type { Definition } from './actions.ts'
-import { fillInstruction, readTurns, readVariables } from './prompt.ts'
-import { findAgent, findModeration } from './queries.ts'
+import type { ExternalDefinition } from './external.actions.ts'
+import { lowered } from './headers.ts'
+import { fillInstruction, readTurns, readVariables, senderOf } from './prompt.ts'
+import { type AgentRow, findAnswerer, findModeration } from './queries.ts'
 import { type AgentJob, Ended } from './run.ts'
 import { findQuestion, type QuestionRow } from './runs.queries.ts'
 import { DEFAULT_MODEL } from './schema.ts'
-import { openToolbox, type Toolbox } from './tools.ts'
+import { openActions, openToolbox, type Toolbox, type ToolContext } from './tools.ts'
 
 const DEFAULT_TOKENS = 1_024
 
-export interface Asked {
-  question: QuestionRow
-  providerId: string
+/** Who writes the answer: a model of a provider, or an external agent. */
+export interface Answerer {
+  kind: 'model_call' | 'agent_call'
+  providerId: string | null
   url: string
   key: string | undefined
+  headers: Record<string, string> | undefined
   /** For a million tokens. */
   prices: { input: number; output: number } | undefined
+  /** Whether a call can be repeated that was cut off. External agents may have done something. */
+  idempotent: boolean
   /** The prompt of the first call. */
   prompt: ChatPrompt
   toolbox: Toolbox
+}
+
+export interface Asked extends Answerer {
+  question: QuestionRow
   /** Whether the app has rules of moderation. */
   moderated: boolean
 }
@@ -30,12 +40,29 @@ export async function readAsked(
   { appNo, input, context }: AgentJob,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const { deps, cell } = context
-  const { db } = cell
-  const question = await findQuestion.maybeOne(db, { appNo, runId: input.runId })
+  const { db } = context.cell
+  const { runId } = input
+  const question = await findQuestion.maybeOne(db, { appNo, runId })
   if (!question) throw new Ended('cancelled', 'question_deleted')
-  const agent = await findAgent.maybeOne(db, { appNo, kind: 'built', uid: question.agent_uid })
+  const agent = await findAnswerer.maybeOne(db, { appNo, uid: question.agent_uid })
   if (!agent?.active) throw new Ended('failed', 'agent_inactive')
+  const { moderation } = await findModeration.one(db, { appNo })
+  const variables = await readVariables(db, appNo, question)
+  const known = { job: context, appNo, question, variables }
+  const answerer =
+    agent.kind === 'external'
+      ? await readExternal(known, agent, runId)
+      : await readBuilt(known, agent, signal)
+  return { ...answerer, question, moderated: moderation !== null }
+}
+
+async function readBuilt(
+  known: ToolContext,
+  agent: AgentRow,
+  signal: AbortSignal,
+): Promise<Answerer> {
+  const { job, appNo, question, variables } = known
+  const { db } = job.cell
   const definition = agent.definition as Definition
   const { providerId, model = DEFAULT_MODEL, modelMetaData, instruction } = definition
   const provider =
@@ -44,15 +71,13 @@ export async function readAsked(
       : await findProvider.maybeOne(db, { appNo, id: providerId })
   if (!provider) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
   const { provider_id: id, key_sealed: sealed, input_price: read, output_price: written } = provider
-  const variables = await readVariables(db, appNo, question)
-  const { moderation } = await findModeration.one(db, { appNo })
   const turns = await readTurns(db, appNo, question)
   // Last, because somebody has to close it.
-  const known = { job: context, appNo, question, variables }
   const toolbox = await openToolbox(known, definition, signal)
   return {
-    ...{ question, providerId: id, url: provider.url, toolbox, moderated: moderation !== null },
-    key: sealed ? deps.secrets.open(['model_providers.key', appNo, id], sealed) : undefined,
+    ...{ kind: 'model_call', providerId: id, url: provider.url, toolbox, idempotent: true },
+    key: sealed ? job.deps.secrets.open(['model_providers.key', appNo, id], sealed) : undefined,
+    headers: undefined,
     prices: read !== null && written !== null ? { input: read, output: written } : undefined,
     prompt: {
       ...{ kind: provider.kind as ProviderKind, model },
@@ -61,6 +86,33 @@ export async function readAsked(
       tools: [...toolbox.tools.values()].map(({ offer }) => offer),
       maxTokens: modelMetaData?.maxTokens ?? DEFAULT_TOKENS,
       temperature: modelMetaData?.temperature,
+    },
+  }
+}
+
+/** Actions of devices are offered to an external agent. Its other tools are its own; only their names are known here. */
+async function readExternal(known: ToolContext, agent: AgentRow, runId: string): Promise<Answerer> {
+  const { job, appNo, question, variables } = known
+  const { uid, headers_sealed: sealed } = agent
+  const definition = agent.definition as ExternalDefinition
+  const { baseUrl, agentId, idempotent = false } = definition.integrationMeta
+  const toolbox = await openActions(known, definition)
+  return {
+    ...{ kind: 'agent_call', providerId: null, url: baseUrl, key: undefined, idempotent, toolbox },
+    headers: sealed
+      ? lowered(JSON.parse(job.deps.secrets.open(['agents.headers', appNo, uid], sealed)))
+      : undefined,
+    prices: undefined,
+    prompt: {
+      ...{ kind: 'ag-ui', model: '', maxTokens: 0, temperature: undefined },
+      system: fillInstruction(definition.instruction, question, variables),
+      turns: await readTurns(job.cell.db, appNo, question),
+      tools: [...toolbox.tools.values()].map(({ offer }) => offer),
+      run: {
+        ...{ runId, threadId: String(question.thread_id) },
+        context: [{ description: 'The user who asks', value: JSON.stringify(senderOf(question)) }],
+        forwardedProps: agentId === undefined ? {} : { agentId },
+      },
     },
   }
 }

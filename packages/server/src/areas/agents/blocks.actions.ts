@@ -19,7 +19,7 @@ import type {
 } from './blocks.schema.ts'
 import { type Block, type BlockSpec, changeBlock, createBlock, dropBlock } from './blocks.ts'
 
-const NO_PARAMETERS = { type: 'object', properties: {} }
+export const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /** Parameters of an API tool or a frontend action as a JSON schema. */
 export const schemaOf = (parameters: Parameters = [], more = false) => ({

@@ -14,13 +14,15 @@ type Limits = Record<LimitName, number | null>
 
 const findBudgets = query<
   { appNo: number },
-  { limits: Limits | null; tokens: number; money: number }
+  { limits: Limits | null; tokens: number; money: number; calls: number }
 >(
   'agents.findBudgets',
   `select (select json_build_object('runTokens', run_tokens, 'runMoney', run_money, 'userDayTokens', user_day_tokens,
-       'userDayMoney', user_day_money, 'appMonthTokens', app_month_tokens, 'appMonthMoney', app_month_money)
+       'userDayMoney', user_day_money, 'appMonthTokens', app_month_tokens, 'appMonthMoney', app_month_money,
+       'userDayCalls', user_day_calls, 'appMonthCalls', app_month_calls)
      from agent_budgets where app_no = :appNo) as limits,
-     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(money), 0)::float8 as money
+     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(money), 0)::float8 as money,
+     coalesce(sum(calls), 0)::bigint as calls
    from agent_spending
    where app_no = :appNo and uid = '' and period = date_trunc('month', now() at time zone 'utc')::date`,
 )
@@ -28,17 +30,19 @@ const findBudgets = query<
 const storeBudgets = query<{ appNo: number } & Limits>(
   'agents.storeBudgets',
   `insert into agent_budgets (app_no, run_tokens, run_money, user_day_tokens, user_day_money, app_month_tokens,
-     app_month_money)
-   values (:appNo, :runTokens, :runMoney, :userDayTokens, :userDayMoney, :appMonthTokens, :appMonthMoney)
+     app_month_money, user_day_calls, app_month_calls)
+   values (:appNo, :runTokens, :runMoney, :userDayTokens, :userDayMoney, :appMonthTokens, :appMonthMoney,
+     :userDayCalls, :appMonthCalls)
    on conflict (app_no) do update set run_tokens = excluded.run_tokens, run_money = excluded.run_money,
      user_day_tokens = excluded.user_day_tokens, user_day_money = excluded.user_day_money,
-     app_month_tokens = excluded.app_month_tokens, app_month_money = excluded.app_month_money`,
+     app_month_tokens = excluded.app_month_tokens, app_month_money = excluded.app_month_money,
+     user_day_calls = excluded.user_day_calls, app_month_calls = excluded.app_month_calls`,
 )
 
 export async function getAgentBudgets(db: Executor, appNo: number): Promise<AgentBudgets> {
-  const { limits, tokens, money } = await findBudgets.one(db, { appNo })
+  const { limits, tokens, money, calls } = await findBudgets.one(db, { appNo })
   const set = Object.entries(limits ?? {}).filter(([, limit]) => limit !== null)
-  return { ...Object.fromEntries(set), spentThisMonth: { tokens, money } }
+  return { ...Object.fromEntries(set), spentThisMonth: { tokens, money, calls } }
 }
 
 export function updateAgentBudgets(

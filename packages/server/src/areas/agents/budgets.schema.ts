@@ -6,6 +6,9 @@ const Tokens = (description: string) =>
 const Money = (description: string) =>
   Type.Number({ minimum: 0, maximum: 1_000_000_000, description })
 
+const Calls = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 1_000_000_000, description })
+
 const limits = {
   runTokens: Tokens('Tokens of one run, read and written.'),
   runMoney: Money('Money for one run, by the prices of the providers.'),
@@ -13,13 +16,19 @@ const limits = {
   userDayMoney: Money('Money for the questions of one user on one day (UTC).'),
   appMonthTokens: Tokens('Tokens of the app in one month (UTC).'),
   appMonthMoney: Money('Money of the app in one month (UTC).'),
+  userDayCalls: Calls('Calls of external agents for the questions of one user on one day (UTC).'),
+  appMonthCalls: Calls('Calls of external agents in one month (UTC).'),
 }
 export type LimitName = keyof typeof limits
 export const LIMITS = Object.keys(limits) as LimitName[]
 
 const Spent = (description: string) =>
   Type.Object(
-    { tokens: Type.Integer(), money: Type.Number() },
+    {
+      tokens: Type.Integer(),
+      money: Type.Number(),
+      calls: Type.Integer({ description: 'Of external agents.' }),
+    },
     { additionalProperties: false, description },
   )
 

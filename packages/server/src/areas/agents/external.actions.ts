@@ -5,7 +5,14 @@ import { badRequest, fail } from '../../platform/http/fail.ts'
 import type { ExternalAgent, ExternalAgentChanges, NewExternalAgent } from './external.schema.ts'
 import { checkHeaders } from './headers.ts'
 import { addAgentUser, changeAgentUser, checkBlocks, dropAgent } from './people.ts'
-import { type AgentRow, findAgent, insertAgent, lockAgents, updateAgentRow } from './queries.ts'
+import {
+  type AgentRow,
+  findAgent,
+  followLog,
+  insertAgent,
+  lockAgents,
+  updateAgentRow,
+} from './queries.ts'
 
 declare module '../../platform/secrets/secrets.ts' {
   interface Places {
@@ -14,21 +21,26 @@ declare module '../../platform/secrets/secrets.ts' {
 }
 
 /** What is stored of an external agent, but for its name, its picture, its headers and whether it is active. */
-type Definition = Omit<NewExternalAgent, 'name' | 'icon' | 'isActive' | 'suggestions'>
+export type ExternalDefinition = Omit<
+  NewExternalAgent,
+  'name' | 'icon' | 'isActive' | 'suggestions'
+>
 
 /** The record in answers. */
 export function toExternalAgent(
   { id: appId }: Pick<ServedApp, 'id'>,
   row: AgentRow,
 ): ExternalAgent {
-  const { integrateWith, integrationType, instruction, ...rest } = row.definition as Definition
-  const { baseUrl, agentId } = rest.integrationMeta
+  const { integrateWith, integrationType, instruction, ...rest } =
+    row.definition as ExternalDefinition
+  const { baseUrl, agentId, idempotent } = rest.integrationMeta
   return {
     ...{ uid: row.uid, appId, name: row.name, icon: row.icon ?? '', isActive: row.active },
     ...{ integrateWith, integrationType },
     integrationMeta: {
       baseUrl,
       ...(agentId !== undefined && { agentId }),
+      ...(idempotent !== undefined && { idempotent }),
       hasHeaders: row.headers_sealed !== null,
     },
     ...{ tools: rest.tools ?? [], actions: rest.actions ?? [] },
@@ -52,6 +64,7 @@ export async function createExternalAgent(
   return write(deps, actor, async (tx) => {
     const uid = await addAgentUser(tx, deps, actor, agent)
     await checkBlocks(tx, appNo, [['tool', [...(agent.tools ?? []), ...(agent.actions ?? [])]]])
+    await followLog.run(tx, { appNo })
     const stored = JSON.stringify({ ...definition, integrationMeta })
     const headersSealed = sealed(deps, appNo, uid, headers)
     const fields = { name, active, definition: stored, headersSealed }
@@ -76,9 +89,9 @@ export async function updateExternalAgent(
     const before = await findAgent.maybeOne(tx, { appNo, kind: 'external', uid })
     if (!before) throw fail('ERR_AGENT_NOT_FOUND', { uid })
     const { name = before.name, icon, isActive: active = before.active, ...rest } = changes
-    const old = before.definition as Definition
+    const old = before.definition as ExternalDefinition
     const { headers, ...integrationMeta } = meta ?? old.integrationMeta
-    const definition: Definition = { ...old, ...rest, integrationMeta }
+    const definition: ExternalDefinition = { ...old, ...rest, integrationMeta }
     await checkBlocks(tx, appNo, [['tool', [...(rest.tools ?? []), ...(rest.actions ?? [])]]])
     const shown = toExternalAgent(app, before)
     const after = { name, icon, metaData: definition.metaData ?? {} }

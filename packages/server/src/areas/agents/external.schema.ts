@@ -20,9 +20,18 @@ const Headers = Type.Record(
 const meta = {
   baseUrl: Type.String({
     maxLength: 1_000,
-    description: 'Where the agent is called. It must use `https://` and a public address.',
+    description:
+      'Where the agent is called, by the protocol AG-UI. It must use `https://` and a public address.',
   }),
-  agentId: Type.Optional(Type.String({ maxLength: 200, description: 'Its name there.' })),
+  agentId: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Its name there. It is sent in `forwardedProps`.' }),
+  ),
+  idempotent: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a call can be repeated that was cut off. All attempts of a call have the same header `Idempotency-Key`.',
+    }),
+  ),
 }
 
 const fields = {

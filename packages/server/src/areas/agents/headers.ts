@@ -31,3 +31,7 @@ export function readHeaders(text: string): Record<string, string> {
   }
   return checkHeaders(parsed as Record<string, unknown>)
 }
+
+/** The same headers, with names in lower case. */
+export const lowered = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

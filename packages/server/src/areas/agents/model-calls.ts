@@ -1,7 +1,13 @@
-/** Calls of the model in a run. Each is a step, and reserves what it may cost before it is made. */
+/** Calls of the model or the external agent in a run. Each is a step, and reserves what it may cost before it is made. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mostTokens, streamChat } from '../../core/models/chat.ts'
-import { type ChatEnd, ChatFailed, type ChatPrompt, type Usage } from '../../core/models/prompt.ts'
+import {
+  type ChatEnd,
+  ChatFailed,
+  type ChatPiece,
+  type ChatPrompt,
+  type Usage,
+} from '../../core/models/prompt.ts'
 import { AnswerText } from './answer-text.ts'
 import type { Asked } from './asked.ts'
 import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
@@ -9,6 +15,7 @@ import { finish } from './run-end.ts'
 import { reserveCall, settleCall, storeText, type TrailRow } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { shower } from './shown-text.ts'
+import type { Toolbox } from './tools.ts'
 import type { Called, NextStep } from './trail.ts'
 
 const STORE_MS = 1_000
@@ -24,7 +31,9 @@ interface Cost {
   money: number | null
 }
 
-function costOf({ prices }: Asked, { input, output }: Usage): Cost {
+function costOf({ kind, prices }: Asked, { input, output }: Usage): Cost {
+  // External agents pay for their models themselves. Their calls are counted instead.
+  if (kind === 'agent_call') return { tokens: 0, money: 0 }
   const money = prices && (input * prices.input + output * prices.output) / PRICED_TOKENS
   return { tokens: input + output, money: money ?? null }
 }
@@ -41,16 +50,21 @@ export async function askModel(
   const recent = tried.filter((row) => row.recent).length
   if (recent >= ATTEMPTS) throw new Ended('failed', 'interrupted')
   if (no > STEPS) throw new Ended('failed', 'too_many_steps')
+  const cutOff = tried.some((row) => row.recent && row.state === 'cut')
+  if (cutOff && !asked.idempotent) {
+    throw new Ended('failed', 'outcome_unknown', 'The call of the agent was cut off.')
+  }
   const prompt: ChatPrompt = { ...asked.prompt, turns: [...asked.prompt.turns, ...turns] }
   const step = { appNo, runId: input.runId, no, attempt: (tried.at(-1)?.attempt ?? 0) + 1 }
   await inStep(job, async (tx) => {
     const most = costOf(asked, mostTokens(prompt))
-    const call = { ...step, providerId: asked.providerId, model: prompt.model, ...most }
+    const { kind, providerId } = asked
+    const call = { ...step, kind, providerId, model: prompt.model || null, ...most }
     const { refusal } = await reserveCall.one(tx, call)
     if (refusal !== null) throw new Ended('failed', refusal as EndReason)
   })
   try {
-    const before = rows.filter(({ kind }) => kind === 'model_call').length
+    const before = rows.filter(({ kind }) => kind !== 'tool_call').length
     stream.begin(before + 1, step.attempt > 1)
     return await callModel(run, asked, prompt, step)
   } catch (error) {
@@ -60,7 +74,8 @@ export async function askModel(
     await inStep(job, (tx) =>
       settleCall.run(tx, { ...step, ...none, ...cost, state: 'failed', error: error.message }),
     )
-    if (!REPEATED.includes(error.fault) || recent + 1 >= ATTEMPTS) throw error
+    const again = REPEATED.includes(error.fault) && (asked.idempotent || !error.spent)
+    if (!again || recent + 1 >= ATTEMPTS) throw error
   }
   await sleep(PAUSE_MS * 2 ** recent, undefined, { signal })
   return false
@@ -85,17 +100,28 @@ async function callModel(run: ActiveRun, asked: Asked, prompt: ChatPrompt, step:
   return false
 }
 
+/** Shows a call that an external agent makes by itself. */
+function showCall({ stream }: ActiveRun, { own }: Toolbox, piece: Exclude<ChatPiece, string>) {
+  if ('result' in piece) return stream.toolAnswered(piece.callId, piece.result)
+  const { call } = piece
+  return stream.toolCalled(call, own.get(call.name) ?? { name: call.name, displayName: call.name })
+}
+
 /** Reads the answer as it arrives, shows it to devices, and stores it once a second. */
 async function readAnswer(
   run: ActiveRun,
-  { url, key, question, moderated }: Asked,
+  asked: Asked,
   prompt: ChatPrompt,
   step: Step,
 ): Promise<{ text: string; end: ChatEnd }> {
   const { job, signal } = run
   const { outbound, config } = job.context.deps
   const idleMs = config.agents.idleSeconds * 1_000
-  const pieces = streamChat({ ...prompt, url, key, outbound, idleMs, signal })
+  const { url, key, question, moderated, toolbox } = asked
+  const headers = asked.kind === 'agent_call' && {
+    headers: { 'idempotency-key': `${step.runId}-${step.no}`, ...asked.headers },
+  }
+  const pieces = streamChat({ ...prompt, ...headers, url, key, outbound, idleMs, signal })
   const answer = new AnswerText()
   const show = shower(run, question, moderated)
   let end: ChatEnd = { finish: 'length', usage: undefined, calls: [] }
@@ -105,6 +131,10 @@ async function readAnswer(
     if (next.done) {
       end = next.value
       break
+    }
+    if (typeof next.value !== 'string') {
+      showCall(run, toolbox, next.value)
+      continue
     }
     answer.add(next.value)
     const visible = await show(answer.text)

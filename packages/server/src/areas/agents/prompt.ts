@@ -28,14 +28,14 @@ export async function readTurns(
   })
   const turns: ChatTurn[] = []
   let left = BYTES - Buffer.byteLength(question.text)
-  for (const { sender, text } of before) {
+  for (const { id: sent, sender, text } of before) {
     left -= Buffer.byteLength(text)
     if (left < 0) break
-    turns.unshift({ role: sender === agent ? 'assistant' : 'user', text })
+    turns.unshift({ role: sender === agent ? 'assistant' : 'user', text, id: String(sent) })
   }
   // A conversation begins with its user.
   while (turns[0]?.role === 'assistant') turns.shift()
-  return [...turns, { role: 'user', text: question.text }]
+  return [...turns, { role: 'user', text: question.text, id: String(id) }]
 }
 
 /** The values of the app's variables for a question, by name. */

@@ -45,6 +45,12 @@ export const findAgent = query<OneAgent, AgentRow>(
    where app_no = :appNo and uid = :uid and kind = :kind and deleted_at is null`,
 )
 
+/** The agent of a run, whatever its kind. */
+export const findAnswerer = query<{ appNo: number; uid: string }, AgentRow>(
+  'agents.findAnswerer',
+  `select ${COLUMNS} from agents where app_no = :appNo and uid = :uid and deleted_at is null`,
+)
+
 /** Times of creation differ, because lists continue after them. The caller holds the lock. */
 export const insertAgent = query<
   OneAgent & { name: string; active: boolean; definition: string; headersSealed: Buffer | null },
@@ -99,7 +105,7 @@ export const unfollowLog = query<{ appNo: number }>(
   'agents.unfollowLog',
   `delete from agent_progress
    where app_no = :appNo and not exists (
-     select from agents where app_no = :appNo and kind = 'built' and deleted_at is null)`,
+     select from agents where app_no = :appNo and deleted_at is null)`,
 )
 
 /** The version of the app's rules of moderation; null if none is enabled. */

@@ -18,7 +18,7 @@ type Shown = Pick<
 type AgentEventType = ServerBody<'agent.event'>['type']
 type Data = ServerBody<'agent.event'>['data']
 
-type CalledTool = { name: string; displayName: string }
+type CalledTool = Pick<Data, 'name' | 'displayName' | 'executionText'>
 type WaitingTool = Pick<Data, 'name' | 'displayName' | 'waitsFor'>
 
 /** Sends one event of a run. */
@@ -94,8 +94,7 @@ export class RunStream {
   }
 
   toolCalled({ id: toolCallId, arguments: delta }: ToolCall, tool: CalledTool): void {
-    const { name, displayName } = tool
-    this.#send('tool_call_start', { toolCallId, name, displayName })
+    this.#send('tool_call_start', { toolCallId, ...tool })
     if (!this.hidesCalls) this.#send('tool_call_args', { toolCallId, delta })
     this.#send('tool_call_end', { toolCallId })
   }

@@ -99,7 +99,7 @@ export async function getAgentRun(actor: Actor, runId: string): Promise<AgentRun
   const { db } = actor.app.cell
   const row = await getRow(db, actor, findRun, runId)
   const steps = await listSteps.many(db, { appNo: actor.app.no, runId })
-  const calls = steps.filter(({ kind }) => kind === 'model_call')
+  const calls = steps.filter(({ kind }) => kind !== 'tool_call')
   const text = calls.at(-1)?.text ?? null
   return {
     ...toRun(actor, row),

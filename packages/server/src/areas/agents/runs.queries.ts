@@ -172,10 +172,10 @@ export const listThread = query<
     uid: string
     limit: number
   },
-  { sender: string; text: string }
+  { id: number; sender: string; text: string }
 >(
   'agents.listThread',
-  `select m.sender, m.data ->> 'text' as text
+  `select m.id, m.sender, m.data ->> 'text' as text
    from (
      (select * from messages where app_no = :appNo and parent_id = :thread and id <> :question
         and (id < :question or sender = :agent)
@@ -286,11 +286,17 @@ export const failToolCall = query<OneStep & { error: string }>(
 
 /** Reserves what a call may cost, and adds its step. A reason: it must not be made, and the caller rolls back. */
 export const reserveCall = query<
-  OneStep & { providerId: string; model: string; tokens: number; money: number | null },
+  OneStep & {
+    kind: string
+    providerId: string | null
+    model: string | null
+    tokens: number
+    money: number | null
+  },
   { refusal: string | null }
 >(
   'agents.reserveCall',
-  `select reserve_agent_call(:appNo, :runId::uuid, :no, :attempt, :providerId, :model, :tokens::bigint,
+  `select reserve_agent_call(:appNo, :runId::uuid, :no, :attempt, :kind, :providerId, :model, :tokens::bigint,
      :money::float8) as refusal`,
 )
 

@@ -19,7 +19,7 @@ export const END_REASONS = [
   ...(['outcome_unknown', 'repeated_call', 'too_many_steps', 'unanswered'] as const),
   ...(['budget_run', 'budget_user', 'budget_app', 'budget_unpriced'] as const),
   ...(['provider_limited', 'provider_unavailable', 'provider_refused'] as const),
-  ...(['provider_invalid', 'provider_silent', 'provider_forbidden'] as const),
+  ...(['provider_invalid', 'provider_silent', 'provider_forbidden', 'agent_failed'] as const),
 ] as const
 export type EndReason = (typeof END_REASONS)[number]
 
@@ -38,7 +38,9 @@ const Step = Type.Object(
     attempt: Type.Integer({
       description: 'From 1. A step that failed or was cut off is repeated.',
     }),
-    kind: Type.Enum(['model_call', 'tool_call']),
+    kind: Type.Enum(['model_call', 'agent_call', 'tool_call'], {
+      description: '`agent_call`: of an external agent.',
+    }),
     state: Type.Enum([...STEP_STATES], {
       description:
         '`cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran.',
@@ -87,7 +89,7 @@ const run = {
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
       description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool took place. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),

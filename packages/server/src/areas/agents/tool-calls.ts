@@ -69,11 +69,11 @@ async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
     await addToolCall.run(tx, { ...step, tool: name, callId, arguments: written, waitsFor })
     if (waitsFor) await letRunWait.run(tx, step)
   })
-  stream.toolCalled(call, { name, displayName: tool?.displayName ?? name })
+  const { displayName = name, executionText } = tool ?? {}
+  stream.toolCalled(call, { name, displayName, ...(executionText && { executionText }) })
   if (early) return endCall(run, calling, early)
   if (!tool) return
   if (!tool.waitsFor || approved) return makeCall(run, calling, tool)
-  const { displayName } = tool
   stream.waiting(call, { name, displayName, waitsFor: tool.waitsFor })
   throw new Postponed(job.context.deps.config.agents.waitSeconds * 1_000)
 }

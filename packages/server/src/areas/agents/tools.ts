@@ -11,21 +11,35 @@ import {
   type ToolResult,
   type ValueOf,
 } from './api-tools.ts'
-import { API_TOOLS, FRONTEND_ACTIONS, MCP_SERVERS, schemaOf } from './blocks.actions.ts'
+import {
+  AGENT_TOOLS,
+  API_TOOLS,
+  FRONTEND_ACTIONS,
+  MCP_SERVERS,
+  NO_PARAMETERS,
+  schemaOf,
+} from './blocks.actions.ts'
 import { type BlockKind, type BlockRow, listNamed } from './blocks.queries.ts'
-import type { NewApiTool, NewFrontendAction, NewMcpServer } from './blocks.schema.ts'
+import type { NewAgentTool, NewApiTool, NewFrontendAction, NewMcpServer } from './blocks.schema.ts'
 import { openSecrets } from './blocks.ts'
-import { readHeaders } from './headers.ts'
+import type { ExternalDefinition } from './external.actions.ts'
+import { lowered, readHeaders } from './headers.ts'
 import { McpSession } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
 
-export interface Tool {
-  offer: OfferedTool
+/** How a tool is shown. */
+export interface ShownTool {
   /** What devices and operators know it by. */
   name: string
   /** What people see. */
   displayName: string
+  /** What people see while it runs. */
+  executionText?: string
+}
+
+export interface Tool extends ShownTool {
+  offer: OfferedTool
   /** Whether a call can be repeated if nobody knows what came of it. */
   idempotent: boolean
   /** What a person has to do before the call, or instead of it. */
@@ -47,6 +61,8 @@ export interface ToolContext {
 export interface Toolbox {
   /** The tools by the names that the model knows. */
   tools: Map<string, Tool>
+  /** Tools that an external agent calls by itself. */
+  own: Map<string, ShownTool>
   /** Ends the sessions with MCP servers. */
   close(): Promise<void>
 }
@@ -72,9 +88,45 @@ export async function openToolbox(
   for (const tool of tools) if (!byName.has(tool.offer.name)) byName.set(tool.offer.name, tool)
   return {
     tools: byName,
+    own: new Map(),
     async close() {
       await Promise.all(sessions.map((session) => session.close()))
     },
+  }
+}
+
+/** The tools of an external agent. Those that it doesn't run by itself are actions of the user's device. */
+export async function openActions(
+  context: ToolContext,
+  { tools = [], actions = [] }: Pick<ExternalDefinition, 'tools' | 'actions'>,
+): Promise<Toolbox> {
+  const rows = await namedRows(context, AGENT_TOOLS.kind, [...new Set([...actions, ...tools])])
+  const all = rows.map(({ slug: name, definition }) => {
+    const fields = definition as Omit<NewAgentTool, 'name'>
+    const { displayName, executionText } = fields
+    return { fields, shown: { name, displayName, executionText } }
+  })
+  const own = all.filter(({ fields }) => fields.doNotExecute)
+  const devices = all.filter(({ fields }) => !fields.doNotExecute)
+  return {
+    tools: new Map(
+      devices.map(({ fields, shown }) => [shown.name, deviceTool(fields, shown)] as const),
+    ),
+    own: new Map(own.map(({ shown }) => [shown.name, shown])),
+    async close() {},
+  }
+}
+
+function deviceTool(
+  { description = '', parameters = NO_PARAMETERS }: Omit<NewAgentTool, 'name'>,
+  shown: ShownTool,
+): Tool {
+  return {
+    ...{ ...shown, offer: { name: shown.name, description, parameters } },
+    ...{ idempotent: false, waitsFor: 'device' },
+    // The device does: a schema of the app could take us forever.
+    check() {},
+    call: () => Promise.reject(new Error('devices answer by themselves')),
   }
 }
 
@@ -107,9 +159,6 @@ async function mcpTools(
     call: (args, call) => session.callTool(name, args, call.signal),
   }))
 }
-
-const lowered = (headers: Record<string, string>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {
   return slugs.length === 0 ? [] : listNamed.many(job.cell.db, { appNo, kind, slugs })

@@ -27,7 +27,7 @@ export function nextStep(rows: TrailRow[]): NextStep {
     const model = triedAt(no).find(({ calls }) => calls !== null)
     if (!model) return { no, turns, call: undefined, tried: triedAt(no) }
     const { text, calls } = model.calls as Called
-    turns.push({ role: 'assistant', text, calls })
+    turns.push({ role: 'assistant', text, calls, id: `step-${no}` })
     for (const call of calls) {
       no++
       const done = triedAt(no).find(({ result }) => result !== null)

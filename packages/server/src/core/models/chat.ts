@@ -1,13 +1,16 @@
-/** Answers of chat models, piece by piece, from providers with an interface like OpenAI's or Anthropic's. */
+/** Answers of chat models and external agents, piece by piece. */
 import { IdleTimeout, type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { InvalidStream, readEvents } from '../../platform/net/sse.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
-import { DIALECTS, type Dialect, ERROR_LENGTH, type Piece } from './dialects.ts'
+import type { Dialect, Piece } from './dialect.ts'
+import { DIALECTS, ERROR_LENGTH } from './dialects.ts'
 import {
   type ChatEnd,
   ChatFailed,
+  type ChatPiece,
   type ChatPrompt,
   type Finish,
+  type OfferedTool,
   type ToolCall,
   type Usage,
 } from './prompt.ts'
@@ -17,6 +20,8 @@ export interface ChatRequest extends ChatPrompt {
   /** What comes before the name of an operation, such as `https://api.example.com/v1`. */
   url: string
   key: string | undefined
+  /** More headers, with names in lower case. */
+  headers?: Record<string, string> | undefined
   idleMs: number
   signal: AbortSignal
 }
@@ -36,13 +41,13 @@ export const mostTokens = (prompt: ChatPrompt): Usage => ({
 })
 
 /**
- * Sends the request once, and yields the answer's text as it arrives. Throws `ChatFailed`, or the reason of `signal`. A
+ * Sends the request once, and yields the answer as it arrives. Throws `ChatFailed`, or the reason of `signal`. A
  * model that refuses the name of the limit, and so has done nothing, is asked once more with the other one.
  */
 export async function* streamChat(
   request: ChatRequest,
   renamed = false,
-): AsyncGenerator<string, ChatEnd> {
+): AsyncGenerator<ChatPiece, ChatEnd> {
   const { outbound, url, key, idleMs, signal } = request
   const dialect = DIALECTS[request.kind]
   const body = JSON.stringify(dialect.body(request, renamed))
@@ -52,10 +57,11 @@ export async function* streamChat(
     accept: 'text/event-stream',
     'user-agent': 'Loquat',
     ...dialect.headers(key),
+    ...request.headers,
   }
   let answered = false
   try {
-    const target = `${url.replace(/\/+$/, '')}/${dialect.operation}`
+    const target = dialect.operation ? `${url.replace(/\/+$/, '')}/${dialect.operation}` : url
     const { status, chunks } = await outbound.stream(target, { headers, body, idleMs, signal })
     if (status !== 200) {
       const refusal = await refusalOf(status, chunks)
@@ -63,7 +69,7 @@ export async function* streamChat(
       return yield* streamChat(request, true)
     }
     answered = true
-    return yield* readAnswer(dialect, chunks)
+    return yield* readAnswer(dialect, request.tools ?? [], chunks)
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof ChatFailed ? error : failureOf(error as Error, answered)
@@ -75,16 +81,37 @@ const wantsOtherName = ({ fault, message }: ChatFailed) =>
 
 async function* readAnswer(
   dialect: Dialect,
+  tools: OfferedTool[],
   chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<string, ChatEnd> {
+): AsyncGenerator<ChatPiece, ChatEnd> {
   let finish: Finish | undefined
   let [input, output]: (number | undefined)[] = []
   const calls = new CallPieces()
+  const offered = new Set(tools.map(({ name }) => name))
+  /** External agents make all other calls by themselves. */
+  const isWanted = ({ name }: ToolCall) => !dialect.callsTools || offered.has(name)
+  let wrote = false
   const limits = { lineBytes: LINE_BYTES, totalBytes: TOTAL_BYTES }
   for await (const event of readEvents(chunks, limits)) {
     const piece = dialect.read(event)
     for (const call of piece.calls ?? []) calls.add(call)
-    if (piece.text) yield piece.text
+    if (piece.begins && wrote) yield '\n\n'
+    if (piece.text) {
+      yield piece.text
+      wrote = true
+    }
+    if (piece.called !== undefined) {
+      const call = calls.find(piece.called)
+      if (call && !isWanted(call)) {
+        calls.forget(piece.called)
+        yield { call }
+      }
+    }
+    if (piece.result) {
+      const { callId, text } = piece.result
+      calls.forget(callId)
+      yield { callId: storable(callId), result: storable(text) }
+    }
     finish = piece.finish ?? finish
     input = piece.input ?? input
     output = piece.output ?? output
@@ -94,14 +121,14 @@ async function* readAnswer(
     throw new ChatFailed('provider_unavailable', 'the answer was cut off', true)
   }
   const usage = input === undefined || output === undefined ? undefined : { input, output }
-  return { finish, usage, calls: finish === 'stop' ? calls.all() : [] }
+  return { finish, usage, calls: finish === 'stop' ? calls.all(isWanted) : [] }
 }
 
 const storable = (text: string) => text.replaceAll('\0', '').toWellFormed()
 
 /** Puts calls of tools together, which arrive in pieces like texts. */
 class CallPieces {
-  readonly #calls = new Map<number, ToolCall>()
+  readonly #calls = new Map<number | string, ToolCall>()
 
   add({ index, id, name, arguments: written = '' }: NonNullable<Piece['calls']>[number]): void {
     const call = this.#calls.get(index) ?? { id: `call_${index}`, name: '', arguments: '' }
@@ -110,22 +137,36 @@ class CallPieces {
     })
   }
 
-  all(): ToolCall[] {
-    const all = [...this.#calls.values()].map(({ id, name, arguments: written }) => ({
-      ...{ id: storable(id), name: storable(name), arguments: storable(written) },
-    }))
-    const wrong =
-      all.length > CALLS ||
-      all.some(
-        ({ id, name, arguments: written }) =>
-          name === '' ||
-          name.length > NAME_LENGTH ||
-          id.length > NAME_LENGTH ||
-          written.length > ARGUMENTS_LENGTH,
-      )
-    if (wrong) throw new ChatFailed('provider_invalid', 'calls of tools that are too large', true)
-    return all
+  /** Throws if one is larger than a model may make it. */
+  find(index: number | string): ToolCall | undefined {
+    const call = this.#calls.get(index)
+    return call && checked([call])[0]
   }
+
+  forget(index: number | string): void {
+    this.#calls.delete(index)
+  }
+
+  all(isWanted: (call: ToolCall) => boolean): ToolCall[] {
+    return checked([...this.#calls.values()].filter(isWanted))
+  }
+}
+
+function checked(calls: ToolCall[]): ToolCall[] {
+  const all = calls.map(({ id, name, arguments: written }) => ({
+    ...{ id: storable(id), name: storable(name), arguments: storable(written) },
+  }))
+  const wrong =
+    all.length > CALLS ||
+    all.some(
+      ({ id, name, arguments: written }) =>
+        name === '' ||
+        name.length > NAME_LENGTH ||
+        id.length > NAME_LENGTH ||
+        written.length > ARGUMENTS_LENGTH,
+    )
+  if (wrong) throw new ChatFailed('provider_invalid', 'calls of tools that are too large', true)
+  return all
 }
 
 async function refusalOf(status: number, chunks: AsyncIterable<Buffer>): Promise<ChatFailed> {

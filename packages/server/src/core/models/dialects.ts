@@ -1,67 +1,22 @@
-/** The interfaces of OpenAI and Anthropic: how a prompt is written, and how an answer is read. */
-import type { SentEvent } from '../../platform/net/sse.ts'
+/** The interfaces of OpenAI, Anthropic and external agents: how a prompt is written, and how an answer is read. */
+import { agUi } from './ag-ui.ts'
+import type { Dialect } from './dialect.ts'
+import { at, parsed, str, textIn } from './json.ts'
 import {
+  type AnswererKind,
   ChatFailed,
-  type ChatPrompt,
   type ChatTurn,
   type Finish,
   type OfferedTool,
-  type ProviderKind,
-  type ToolCall,
 } from './prompt.ts'
 
 export const ERROR_LENGTH = 500
 
-/** What one event of the stream says. */
-export interface Piece {
-  text?: string
-  /** Beginnings of calls, and more of their arguments, by their place in the answer. */
-  calls?: ({ index: number } & { [K in keyof ToolCall]: string | undefined })[]
-  finish?: Finish
-  input?: number
-  output?: number
-  /** The provider says that nothing follows. */
-  ends?: boolean
-}
-
-export interface Dialect {
-  operation: string
-  headers(key: string | undefined): Record<string, string>
-  /** `renamed`: the model has refused the old name of the limit. */
-  body(prompt: ChatPrompt, renamed?: boolean): object
-  /** Throws if the event isn't one that the interface has. */
-  read(event: SentEvent): Piece
-}
-
-/** The JSON of an event, of which nothing is known yet. */
-function parsed(data: string): object {
-  try {
-    const json: unknown = JSON.parse(data)
-    if (typeof json === 'object' && json !== null) return json
-  } catch {
-    // Said below.
-  }
-  throw new ChatFailed('provider_invalid', `not JSON: ${data.slice(0, 100)}`, true)
-}
-
-/** A value inside of JSON; undefined if it has another shape. */
-function at(value: unknown, ...path: (string | number)[]): unknown {
-  let found = value
-  for (const name of path) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = (found as Record<string | number, unknown>)[name]
-  }
-  return found
-}
-
 const finishIn = (reason: unknown, names: Record<string, Finish>) =>
   typeof reason === 'string' ? { finish: names[reason] ?? ('stop' as const) } : {}
 
-const textIn = (value: unknown) => (typeof value === 'string' ? { text: value } : {})
 const count = (name: 'input' | 'output', value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? { [name]: Number(value) } : {}
-
-const str = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 /** A piece of a call. Some servers repeat fields as empty texts. */
 function callIn(index: unknown, id: unknown, name: unknown, written: unknown) {
@@ -225,4 +180,4 @@ function failureIn(error: unknown): ChatFailed {
   return new ChatFailed('provider_unavailable', `the provider failed: ${shown}`, true)
 }
 
-export const DIALECTS: Record<ProviderKind, Dialect> = { openai, anthropic }
+export const DIALECTS: Record<AnswererKind, Dialect> = { openai, anthropic, 'ag-ui': agUi }

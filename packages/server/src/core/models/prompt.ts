@@ -2,6 +2,8 @@
 
 export const PROVIDER_KINDS = ['openai', 'anthropic'] as const
 export type ProviderKind = (typeof PROVIDER_KINDS)[number]
+/** Whose interface it is. `ag-ui`: an external agent. */
+export type AnswererKind = ProviderKind | 'ag-ui'
 
 /** A tool that the model may call. */
 export interface OfferedTool {
@@ -21,14 +23,22 @@ export interface ToolCall {
 }
 
 export type ChatTurn =
-  | { role: 'user'; text: string }
-  | { role: 'assistant'; text: string; calls?: ToolCall[] }
+  | { role: 'user'; text: string; id?: string }
+  | { role: 'assistant'; text: string; id?: string; calls?: ToolCall[] }
   /** What came of a call. */
   | { role: 'tool'; callId: string; text: string; failed: boolean }
 
+/** What only external agents are told. */
+export interface RunContext {
+  runId: string
+  threadId: string
+  context: { description: string; value: string }[]
+  forwardedProps: object
+}
+
 /** Which model to ask what. */
 export interface ChatPrompt {
-  kind: ProviderKind
+  kind: AnswererKind
   model: string
   system: string | undefined
   turns: ChatTurn[]
@@ -36,6 +46,7 @@ export interface ChatPrompt {
   /** The longest answer, in tokens. */
   maxTokens: number
   temperature: number | undefined
+  run?: RunContext
 }
 
 /** Why there is no complete answer. */
@@ -52,6 +63,8 @@ export type ChatFault =
   | 'provider_silent'
   /** Its URL must not be called. */
   | 'provider_forbidden'
+  /** The external agent reported an error. */
+  | 'agent_failed'
 
 export class ChatFailed extends Error {
   readonly fault: ChatFault
@@ -69,6 +82,9 @@ export interface Usage {
   input: number
   output: number
 }
+
+/** A piece of an answer: text, or a call that an external agent makes, or what came of it. */
+export type ChatPiece = string | { call: ToolCall } | { callId: string; result: string }
 
 /** Why the model stopped: it was done, the answer got too long, or the provider suppressed the rest. */
 export type Finish = 'stop' | 'length' | 'filtered'
