@@ -2890,6 +2890,10 @@ export type ModelProvider = {
   inputPrice?: number
   /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
   outputPrice?: number
+  /** Id of the provider that agents ask if this one is busy, fails or can't be reached before it has written anything. */
+  fallbackId?: string
+  /** The model that is asked there. Without it, the same one. */
+  fallbackModel?: string
   /** Whether a key is stored. */
   hasKey: boolean
   /** Time of creation, in Unix seconds. */
@@ -3399,7 +3403,7 @@ export type NewModelProvider = {
   name: string
   /** Whose interface the provider has. `openai`: also most other services and model servers. Only agents can use `anthropic`. */
   kind?: 'openai' | 'anthropic' | undefined
-  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
+  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address, or be one that the operator of the installation allows. */
   url: string
   /** API key. It is never returned. */
   key?: string | undefined
@@ -3407,6 +3411,10 @@ export type NewModelProvider = {
   inputPrice?: number | undefined
   /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
   outputPrice?: number | undefined
+  /** Id of the provider that agents ask if this one is busy, fails or can't be reached before it has written anything. */
+  fallbackId?: string | undefined
+  /** The model that is asked there. Without it, the same one. */
+  fallbackModel?: string | undefined
 }
 
 export type NewModerationRule = {
@@ -6143,7 +6151,7 @@ export type ListModelProvidersQuery = {
 export type UpdateModelProviderBody = {
   /** Display name. */
   name?: string | undefined
-  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address. */
+  /** What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address, or be one that the operator of the installation allows. */
   url?: string | undefined
   /** API key. It is never returned. */
   key?: string | null | undefined
@@ -6151,6 +6159,10 @@ export type UpdateModelProviderBody = {
   inputPrice?: number | null | undefined
   /** Price of a million tokens that the model writes. In the currency of your choice, the same for all providers. */
   outputPrice?: number | null | undefined
+  /** Id of the provider that agents ask if this one is busy, fails or can't be reached before it has written anything. */
+  fallbackId?: string | null | undefined
+  /** The model that is asked there. Without it, the same one. */
+  fallbackModel?: string | null | undefined
 }
 
 export type CreateAgentBody = NewAgent

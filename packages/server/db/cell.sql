@@ -6304,6 +6304,8 @@ CREATE TABLE public.model_providers (
     key_sealed bytea,
     input_price double precision,
     output_price double precision,
+    fallback_id text COLLATE pg_catalog."C",
+    fallback_model text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );

@@ -760,6 +760,8 @@ export interface CellRows {
     key_sealed: Buffer | null
     input_price: number | null
     output_price: number | null
+    fallback_id: string | null
+    fallback_model: string | null
     created_at: Date
     updated_at: Date
   }

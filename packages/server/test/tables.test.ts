@@ -78,7 +78,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('moderation_rules', 'rule_id name description action conditions'),
     ...of('keyword_lists', 'list_id name description category entries'),
     ...of('check_settings', 'url username on_failure models'),
-    ...of('model_providers', 'provider_id name kind url'),
+    ...of('model_providers', 'provider_id name kind url fallback_id fallback_model'),
     ...of('agents', 'kind name definition'),
     ...of('agent_blocks', 'kind slug definition'),
     ...of('agent_runs', 'state reason'),

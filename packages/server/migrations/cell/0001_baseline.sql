@@ -393,6 +393,9 @@ create table model_providers (
   -- For a million tokens.
   input_price float8,
   output_price float8,
+  -- Which provider agents ask when this one can't answer, and for which model. Null: for the same one.
+  fallback_id text collate "C",
+  fallback_model text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (app_no, provider_id)

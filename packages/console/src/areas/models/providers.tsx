@@ -102,16 +102,25 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
   const [key, setKey] = useState('')
   const [input, setInput] = useState(provider?.inputPrice?.toString() ?? '')
   const [output, setOutput] = useState(provider?.outputPrice?.toString() ?? '')
+  const [fallback, setFallback] = useState(provider?.fallbackId ?? '')
+  const [fallbackModel, setFallbackModel] = useState(provider?.fallbackModel ?? '')
+  const others = (useProviders().data?.data ?? []).filter((other) => other.id !== provider?.id)
   const content = { name, url, ...(key && { key }) }
   const save = useMutation({
     mutationFn: () => {
       const [inputPrice, outputPrice] = [priceOf(input), priceOf(output)]
-      if (provider)
-        return modelProviders.update(provider.id, { ...content, inputPrice, outputPrice })
+      if (provider) {
+        return modelProviders.update(provider.id, {
+          ...{ ...content, inputPrice, outputPrice },
+          ...{ fallbackId: fallback || null, fallbackModel: fallbackModel || null },
+        })
+      }
       return modelProviders.create({
         ...{ id, kind, ...content },
         ...(inputPrice !== null && { inputPrice }),
         ...(outputPrice !== null && { outputPrice }),
+        ...(fallback && { fallbackId: fallback }),
+        ...(fallbackModel && { fallbackModel }),
       })
     },
     onSuccess: async () => {
@@ -162,6 +171,31 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
         value={key}
         onChange={setKey}
       />
+      {others.length > 0 && (
+        <div className="pair">
+          <Choice
+            label="If it can't answer"
+            hint="Agents ask another provider at once."
+            value={fallback}
+            options={{
+              '': 'Nobody',
+              ...Object.fromEntries(others.map((one) => [one.id, one.name])),
+            }}
+            onChange={setFallback}
+          />
+          {fallback && (
+            <Field
+              label="Model there"
+              hint="Empty: the same one."
+              mono
+              required={false}
+              value={fallbackModel}
+              onChange={setFallbackModel}
+              maxLength={100}
+            />
+          )}
+        </div>
+      )}
       <fieldset className="fields">
         <legend>Prices of a million tokens, for budgets</legend>
         <Field

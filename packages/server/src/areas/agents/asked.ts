@@ -1,5 +1,5 @@
 /** What a run is about: the question, the agent as it is now, its model or its server, and its tools. */
-import type { ChatPrompt, ProviderKind } from '../../core/models/prompt.ts'
+import type { AnswererKind, ChatPrompt, ProviderKind } from '../../core/models/prompt.ts'
 import { findProvider } from '../models/queries.ts'
 import type { Definition } from './actions.ts'
 import type { ExternalDefinition } from './external.actions.ts'
@@ -13,23 +13,32 @@ import { openActions, openToolbox, type Toolbox, type ToolContext } from './tool
 
 const DEFAULT_TOKENS = 1_024
 
-/** Who writes the answer: a model of a provider, or an external agent. */
+/** Who can be asked: a model of a provider, or an external agent. */
 export interface Answerer {
-  kind: 'model_call' | 'agent_call'
   providerId: string | null
   url: string
   key: string | undefined
-  headers: Record<string, string> | undefined
   /** For a million tokens. */
   prices: { input: number; output: number } | undefined
+  kind: AnswererKind
+  model: string
+}
+
+/** What an agent is asked with. */
+interface Setup {
+  kind: 'model_call' | 'agent_call'
+  /** In the order in which they are asked, until one answers. */
+  answerers: [Answerer, ...Answerer[]]
+  /** Of an external agent. */
+  headers: Record<string, string> | undefined
   /** Whether a call can be repeated that was cut off. External agents may have done something. */
   idempotent: boolean
   /** The prompt of the first call. */
-  prompt: ChatPrompt
+  prompt: Omit<ChatPrompt, 'kind' | 'model'>
   toolbox: Toolbox
 }
 
-export interface Asked extends Answerer {
+export interface Asked extends Setup {
   question: QuestionRow
   /** Whether the app has rules of moderation. */
   moderated: boolean
@@ -49,38 +58,26 @@ export async function readAsked(
   const { moderation } = await findModeration.one(db, { appNo })
   const variables = await readVariables(db, appNo, question)
   const known = { job: context, appNo, question, variables }
-  const answerer =
+  const setup =
     agent.kind === 'external'
       ? await readExternal(known, agent, runId)
       : await readBuilt(known, agent, signal)
-  return { ...answerer, question, moderated: moderation !== null }
+  return { ...setup, question, moderated: moderation !== null }
 }
 
-async function readBuilt(
-  known: ToolContext,
-  agent: AgentRow,
-  signal: AbortSignal,
-): Promise<Answerer> {
+async function readBuilt(known: ToolContext, agent: AgentRow, signal: AbortSignal): Promise<Setup> {
   const { job, appNo, question, variables } = known
-  const { db } = job.cell
   const definition = agent.definition as Definition
   const { providerId, model = DEFAULT_MODEL, modelMetaData, instruction } = definition
-  const provider =
-    providerId === undefined
-      ? undefined
-      : await findProvider.maybeOne(db, { appNo, id: providerId })
-  if (!provider) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
-  const { provider_id: id, key_sealed: sealed, input_price: read, output_price: written } = provider
-  const turns = await readTurns(db, appNo, question)
+  const [first, ...fallbacks] = await readProviders(known, providerId, model)
+  if (!first) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
+  const turns = await readTurns(job.cell.db, appNo, question)
   // Last, because somebody has to close it.
   const toolbox = await openToolbox(known, definition, signal)
   return {
-    ...{ kind: 'model_call', providerId: id, url: provider.url, toolbox, idempotent: true },
-    key: sealed ? job.deps.secrets.open(['model_providers.key', appNo, id], sealed) : undefined,
-    headers: undefined,
-    prices: read !== null && written !== null ? { input: read, output: written } : undefined,
+    ...{ kind: 'model_call', answerers: [first, ...fallbacks], idempotent: true },
+    ...{ headers: undefined, toolbox },
     prompt: {
-      ...{ kind: provider.kind as ProviderKind, model },
       system: fillInstruction(instruction, question, variables),
       turns,
       tools: [...toolbox.tools.values()].map(({ offer }) => offer),
@@ -90,21 +87,46 @@ async function readBuilt(
   }
 }
 
+/** A provider, and those that are asked if it can't answer. */
+async function readProviders(
+  { job, appNo }: ToolContext,
+  providerId: string | undefined,
+  model: string,
+): Promise<Answerer[]> {
+  const { deps, cell } = job
+  const answerers: Answerer[] = []
+  let next = providerId
+  while (next !== undefined && !answerers.some((known) => known.providerId === next)) {
+    const row = await findProvider.maybeOne(cell.db, { appNo, id: next })
+    if (!row) break
+    const { provider_id: id, key_sealed: sealed, input_price: read, output_price: written } = row
+    answerers.push({
+      ...{ providerId: id, url: row.url, kind: row.kind as ProviderKind, model },
+      key: sealed ? deps.secrets.open(['model_providers.key', appNo, id], sealed) : undefined,
+      prices: read !== null && written !== null ? { input: read, output: written } : undefined,
+    })
+    next = row.fallback_id ?? undefined
+    model = row.fallback_model ?? model
+  }
+  return answerers
+}
+
 /** Actions of devices are offered to an external agent. Its other tools are its own; only their names are known here. */
-async function readExternal(known: ToolContext, agent: AgentRow, runId: string): Promise<Answerer> {
+async function readExternal(known: ToolContext, agent: AgentRow, runId: string): Promise<Setup> {
   const { job, appNo, question, variables } = known
   const { uid, headers_sealed: sealed } = agent
   const definition = agent.definition as ExternalDefinition
-  const { baseUrl, agentId, idempotent = false } = definition.integrationMeta
+  const { baseUrl: url, agentId, idempotent = false } = definition.integrationMeta
   const toolbox = await openActions(known, definition)
+  const free = { providerId: null, key: undefined, prices: undefined }
   return {
-    ...{ kind: 'agent_call', providerId: null, url: baseUrl, key: undefined, idempotent, toolbox },
+    ...{ kind: 'agent_call', answerers: [{ ...free, url, kind: 'ag-ui', model: '' }] },
+    ...{ idempotent, toolbox },
     headers: sealed
       ? lowered(JSON.parse(job.deps.secrets.open(['agents.headers', appNo, uid], sealed)))
       : undefined,
-    prices: undefined,
     prompt: {
-      ...{ kind: 'ag-ui', model: '', maxTokens: 0, temperature: undefined },
+      ...{ maxTokens: 0, temperature: undefined },
       system: fillInstruction(definition.instruction, question, variables),
       turns: await readTurns(job.cell.db, appNo, question),
       tools: [...toolbox.tools.values()].map(({ offer }) => offer),

@@ -9,7 +9,7 @@ import {
   type Usage,
 } from '../../core/models/prompt.ts'
 import { AnswerText } from './answer-text.ts'
-import type { Asked } from './asked.ts'
+import type { Answerer, Asked } from './asked.ts'
 import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
 import { finish } from './run-end.ts'
 import { reserveCall, settleCall, storeText, type TrailRow } from './runs.queries.ts'
@@ -24,6 +24,8 @@ const PRICED_TOKENS = 1_000_000
 /** How many steps a run has at most. */
 const STEPS = 50
 const REPEATED: string[] = ['provider_limited', 'provider_unavailable', 'provider_invalid']
+/** Another provider may do better at once. */
+const PASSED_ON: string[] = ['provider_limited', 'provider_unavailable']
 
 /** Money is null without prices. */
 interface Cost {
@@ -31,9 +33,9 @@ interface Cost {
   money: number | null
 }
 
-function costOf({ kind, prices }: Asked, { input, output }: Usage): Cost {
+function costOf({ kind, prices }: Answerer, { input, output }: Usage): Cost {
   // External agents pay for their models themselves. Their calls are counted instead.
-  if (kind === 'agent_call') return { tokens: 0, money: 0 }
+  if (kind === 'ag-ui') return { tokens: 0, money: 0 }
   const money = prices && (input * prices.input + output * prices.output) / PRICED_TOKENS
   return { tokens: input + output, money: money ?? null }
 }
@@ -54,19 +56,25 @@ export async function askModel(
   if (cutOff && !asked.idempotent) {
     throw new Ended('failed', 'outcome_unknown', 'The call of the agent was cut off.')
   }
-  const prompt: ChatPrompt = { ...asked.prompt, turns: [...asked.prompt.turns, ...turns] }
+  const nth = run.answerer ?? 0
+  const answerer = asked.answerers[nth] ?? asked.answerers[0]
+  const { providerId, model } = answerer
+  const prompt: ChatPrompt = {
+    ...{ ...asked.prompt, kind: answerer.kind, model },
+    turns: [...asked.prompt.turns, ...turns],
+  }
   const step = { appNo, runId: input.runId, no, attempt: (tried.at(-1)?.attempt ?? 0) + 1 }
   await inStep(job, async (tx) => {
-    const most = costOf(asked, mostTokens(prompt))
-    const { kind, providerId } = asked
-    const call = { ...step, kind, providerId, model: prompt.model || null, ...most }
+    const most = costOf(answerer, mostTokens(prompt))
+    const call = { ...step, kind: asked.kind, providerId, model: model || null, ...most }
     const { refusal } = await reserveCall.one(tx, call)
     if (refusal !== null) throw new Ended('failed', refusal as EndReason)
   })
   try {
     const before = rows.filter(({ kind }) => kind !== 'tool_call').length
     stream.begin(before + 1, step.attempt > 1)
-    return await callModel(run, asked, prompt, step)
+    run.answerer = 0
+    return await callModel(run, asked, answerer, prompt, step)
   } catch (error) {
     if (!(error instanceof ChatFailed)) throw error
     const cost = error.spent ? { tokens: null, money: null } : { tokens: 0, money: 0 }
@@ -76,19 +84,29 @@ export async function askModel(
     )
     const again = REPEATED.includes(error.fault) && (asked.idempotent || !error.spent)
     if (!again || recent + 1 >= ATTEMPTS) throw error
+    if (nth + 1 < asked.answerers.length && !error.begun && PASSED_ON.includes(error.fault)) {
+      run.answerer = nth + 1
+      return false
+    }
   }
   await sleep(PAUSE_MS * 2 ** recent, undefined, { signal })
   return false
 }
 
-async function callModel(run: ActiveRun, asked: Asked, prompt: ChatPrompt, step: Step) {
+async function callModel(
+  run: ActiveRun,
+  asked: Asked,
+  answerer: Answerer,
+  prompt: ChatPrompt,
+  step: Step,
+): Promise<boolean> {
   const { job, stream } = run
-  const { text, end } = await readAnswer(run, asked, prompt, step)
+  const { text, end } = await readAnswer(run, asked, answerer, prompt, step)
   const { usage, calls } = end
   const called: Called | undefined = calls.length > 0 ? { text, calls } : undefined
   const settled = {
     ...{ ...step, state: 'done', error: null, calls: called ? JSON.stringify(called) : null },
-    ...(usage ? costOf(asked, usage) : { tokens: null, money: null }),
+    ...(usage ? costOf(answerer, usage) : { tokens: null, money: null }),
     ...{ input: usage?.input ?? null, output: usage?.output ?? null },
   }
   if (!called) {
@@ -111,13 +129,14 @@ function showCall({ stream }: ActiveRun, { own }: Toolbox, piece: Exclude<ChatPi
 async function readAnswer(
   run: ActiveRun,
   asked: Asked,
+  { url, key }: Answerer,
   prompt: ChatPrompt,
   step: Step,
 ): Promise<{ text: string; end: ChatEnd }> {
   const { job, signal } = run
   const { outbound, config } = job.context.deps
   const idleMs = config.agents.idleSeconds * 1_000
-  const { url, key, question, moderated, toolbox } = asked
+  const { question, moderated, toolbox } = asked
   const headers = asked.kind === 'agent_call' && {
     headers: { 'idempotency-key': `${step.runId}-${step.no}`, ...asked.headers },
   }

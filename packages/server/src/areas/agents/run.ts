@@ -13,6 +13,8 @@ export interface ActiveRun {
   stream: RunStream
   /** Aborts when the job must stop, or the run has taken too long. */
   signal: AbortSignal
+  /** Who is asked next; the first one unless a call has just failed. */
+  answerer?: number
 }
 
 /** How often a model or a tool is called that fails, or whose answer is cut off. */

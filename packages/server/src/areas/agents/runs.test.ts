@@ -501,3 +501,87 @@ suite('a run', () => {
     })
   })
 })
+
+suite('a fallback', () => {
+  /** Two providers on one server: the first one has a model that fails. */
+  async function newPair(provider: object = {}): Promise<Asking> {
+    const asking = await newAgent({ model: 'first' })
+    const { modelProviders } = asking.app.client
+    const { url, key } = models
+    const spare = { id: 'spare', name: 'Spare', kind: 'anthropic' as const, url, key }
+    await modelProviders.create({ ...spare, inputPrice: 0, outputPrice: 1_000_000 })
+    const chosen = { fallbackId: 'spare', fallbackModel: 'second' }
+    await modelProviders.update('house', { ...chosen, ...provider })
+    return asking
+  }
+  const asked = ({ steps }: Run) =>
+    steps.map(({ attempt, state, providerId, model }) => [attempt, state, providerId, model])
+
+  for (const status of [429, 503]) {
+    test(`answers for a provider that answers with ${status}, and has its own costs`, async () => {
+      const asking = await newPair({ inputPrice: 0, outputPrice: 0 })
+      const question = `What about ${status}?`
+      scripts.set(question, ({ model }) => (model === 'first' ? status : ['I ', 'can']))
+      const run = await ask(asking, question)
+      assert.equal(run.reason, 'answered')
+      assert.deepEqual(asked(run), [
+        [1, 'failed', 'house', 'first'],
+        [2, 'done', 'spare', 'second'],
+      ])
+      assert.deepEqual(
+        callsOf(question).map(({ vendor, model }) => [vendor, model]),
+        [
+          ['openai', 'first'],
+          ['anthropic', 'second'],
+        ],
+      )
+      const [first, second] = run.steps
+      assert.deepEqual([first?.chargedMoney, second?.chargedMoney], [0, 2])
+      const { spentThisMonth } = await asking.app.client.agentBudgets.get()
+      assert.equal(spentThisMonth.money, 2)
+    })
+  }
+
+  test("answers for a provider that can't be reached", async () => {
+    // Nothing listens there.
+    const asking = await newPair({ url: 'http://127.0.0.1:1/v1', key: 'k' })
+    const run = await ask(asking, 'Anybody?')
+    assert.deepEqual(asked(run), [
+      [1, 'failed', 'house', 'first'],
+      [2, 'done', 'spare', 'second'],
+    ])
+  })
+
+  test('is left alone once the first provider has written something', async () => {
+    const asking = await newPair()
+    const replies: ModelReply[] = [['Half', CUT], ['Whole']]
+    scripts.set('Go on', () => replies.shift() ?? 500)
+    const run = await ask(asking, 'Go on')
+    assert.deepEqual(asked(run), [
+      [1, 'failed', 'house', 'first'],
+      [2, 'done', 'house', 'first'],
+    ])
+  })
+
+  test('is asked in turn with the first one, three times in all', async () => {
+    const asking = await newPair()
+    await asking.app.client.modelProviders.update('spare', { fallbackId: 'house' })
+    scripts.set('Nobody?', () => 503)
+    const run = await ask(asking, 'Nobody?')
+    assert.deepEqual(
+      [run.reason, asked(run).map(([, , provider]) => provider)],
+      ['provider_unavailable', ['house', 'spare', 'house']],
+    )
+  })
+
+  test('must be another provider that exists, and stays while it is one', async () => {
+    const { app } = await newPair()
+    const { modelProviders } = app.client
+    await refused(modelProviders.update('house', { fallbackId: 'house' }), 'ERR_BAD_REQUEST')
+    const unknown = modelProviders.update('house', { fallbackId: 'gone' })
+    await refused(unknown, 'ERR_MODEL_PROVIDER_NOT_FOUND')
+    await refused(modelProviders.delete('spare'), 'ERR_MODEL_PROVIDER_IN_USE')
+    await modelProviders.update('house', { fallbackId: null })
+    await modelProviders.delete('spare')
+  })
+})

@@ -34,6 +34,8 @@ export const toModelProvider = (row: ProviderRow): ModelProvider => ({
   ...{ id: row.provider_id, name: row.name, kind: row.kind as ProviderKind, url: row.url },
   ...(row.input_price !== null && { inputPrice: row.input_price }),
   ...(row.output_price !== null && { outputPrice: row.output_price }),
+  ...(row.fallback_id !== null && { fallbackId: row.fallback_id }),
+  ...(row.fallback_model !== null && { fallbackModel: row.fallback_model }),
   hasKey: row.key_sealed !== null,
   ...{ createdAt: seconds(row.created_at), updatedAt: seconds(row.updated_at) },
 })
@@ -51,7 +53,12 @@ export async function createModelProvider(
 ): Promise<ModelProvider> {
   const appNo = actor.app.no
   const { id, name, kind = 'openai', url, key } = provider
-  const { inputPrice = null, outputPrice = null } = provider
+  const {
+    inputPrice = null,
+    outputPrice = null,
+    fallbackId = null,
+    fallbackModel = null,
+  } = provider
   await checkTarget(deps, url)
   return write(deps, actor, async (tx) => {
     await lockProviders.run(tx, { appNo })
@@ -59,8 +66,10 @@ export async function createModelProvider(
     if (rows.length >= PROVIDERS_PER_APP) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: PROVIDERS_PER_APP, what: 'providers' })
     }
+    await checkFallback(tx, appNo, id, fallbackId)
     const keySealed = sealed(deps, appNo, id, key)
-    const fields = { name, kind, url, keySealed, inputPrice, outputPrice }
+    const prices = { inputPrice, outputPrice }
+    const fields = { name, kind, url, keySealed, ...prices, fallbackId, fallbackModel }
     const row = await insertProvider.maybeOne(tx, { appNo, id, ...fields })
     if (!row) throw badRequest({ id: [`there is already a provider "${id}"`] })
     return announceProvider(tx, appNo, 'model.provider.created', row)
@@ -81,11 +90,13 @@ export async function updateModelProvider(
     if (isEmpty(changes)) return toModelProvider(before)
     const { name = before.name, url = before.url, key } = changes
     const { inputPrice = before.input_price, outputPrice = before.output_price } = changes
+    const { fallbackId = before.fallback_id, fallbackModel = before.fallback_model } = changes
+    await checkFallback(tx, appNo, id, fallbackId)
     // Whoever changes the URL would otherwise learn the key.
     const moved = url !== before.url && key === undefined
     const kept = moved ? null : before.key_sealed
     const keySealed = key === undefined ? kept : sealed(deps, appNo, id, key)
-    const fields = { name, url, keySealed, inputPrice, outputPrice }
+    const fields = { name, url, keySealed, inputPrice, outputPrice, fallbackId, fallbackModel }
     const row = await updateProvider.one(tx, { appNo, id, ...fields })
     return announceProvider(tx, appNo, 'model.provider.updated', row)
   })
@@ -102,6 +113,13 @@ export function deleteModelProvider(deps: Deps, actor: Actor, id: string) {
     await announceProvider(tx, appNo, 'model.provider.deleted', row)
     return { success: true as const, message: `Provider ${id} deleted.` }
   })
+}
+
+/** It exists, and is another one. Fallbacks may form a ring: each is asked once. */
+async function checkFallback(tx: Tx, appNo: number, id: string, fallbackId: string | null) {
+  if (fallbackId === null) return
+  if (fallbackId === id) throw badRequest({ fallbackId: ['must be another provider'] })
+  await getProviderRow(tx, appNo, fallbackId)
 }
 
 async function checkTarget({ targets }: Deps, url: string): Promise<void> {

@@ -10,10 +10,12 @@ type Values = {
   keySealed: Buffer | null
   inputPrice: number | null
   outputPrice: number | null
+  fallbackId: string | null
+  fallbackModel: string | null
 }
 
-const COLUMNS = `provider_id, name, kind, url, key_sealed, input_price, output_price, created_at,
-  updated_at`
+const COLUMNS = `provider_id, name, kind, url, key_sealed, input_price, output_price, fallback_id,
+  fallback_model, created_at, updated_at`
 
 /** Serialises the changes of an app's providers and of the settings that refer to them. */
 export const lockProviders = query<{ appNo: number }>(
@@ -36,8 +38,8 @@ export const findProvider = query<OneProvider, ProviderRow>(
 export const insertProvider = query<OneProvider & { kind: string } & Values, ProviderRow>(
   'models.insertProvider',
   `insert into model_providers
-     (app_no, provider_id, name, kind, url, key_sealed, input_price, output_price)
-   values (:appNo, :id, :name, :kind, :url, :keySealed, :inputPrice, :outputPrice)
+     (app_no, provider_id, name, kind, url, key_sealed, input_price, output_price, fallback_id, fallback_model)
+   values (:appNo, :id, :name, :kind, :url, :keySealed, :inputPrice, :outputPrice, :fallbackId, :fallbackModel)
    on conflict do nothing
    returning ${COLUMNS}`,
 )
@@ -45,7 +47,8 @@ export const insertProvider = query<OneProvider & { kind: string } & Values, Pro
 export const updateProvider = query<OneProvider & Values, ProviderRow>(
   'models.updateProvider',
   `update model_providers set name = :name, url = :url, key_sealed = :keySealed,
-     input_price = :inputPrice, output_price = :outputPrice, updated_at = now()
+     input_price = :inputPrice, output_price = :outputPrice, fallback_id = :fallbackId,
+     fallback_model = :fallbackModel, updated_at = now()
    where app_no = :appNo and provider_id = :id
    returning ${COLUMNS}`,
 )
@@ -55,7 +58,7 @@ export const removeProvider = query<OneProvider, ProviderRow>(
   `delete from model_providers where app_no = :appNo and provider_id = :id returning ${COLUMNS}`,
 )
 
-/** Whether checks of messages or agents use it. An app has at most 100 agents. */
+/** Whether checks of messages, agents or other providers use it. An app has at most 100 agents. */
 export const findUse = query<OneProvider, { use: string }>(
   'models.findUse',
   `select m.key as use from check_settings s, jsonb_each(s.models) m
@@ -63,5 +66,7 @@ export const findUse = query<OneProvider, { use: string }>(
    union all
    select 'the agent ' || name from agents
    where app_no = :appNo and deleted_at is null and definition ->> 'providerId' = :id
+   union all
+   select 'the provider ' || name from model_providers where app_no = :appNo and fallback_id = :id
    limit 1`,
 )

@@ -32,7 +32,10 @@ export const modelRoutes =
     app.post(
       '/model-providers',
       {
-        config: { ...access, errors: ['ERR_PLAN_QUOTA_RESTRICTION'] },
+        config: {
+          ...access,
+          errors: ['ERR_PLAN_QUOTA_RESTRICTION', 'ERR_MODEL_PROVIDER_NOT_FOUND'],
+        },
         schema: {
           operationId: 'createModelProvider',
           tags,
@@ -89,7 +92,7 @@ export const modelRoutes =
           tags,
           summary: 'Change a provider of models',
           description:
-            'What you leave out stays, but a new URL needs the key again. Null removes the key.',
+            'What you leave out stays, but a new URL needs the key again. Null removes the key, a price or the fallback.',
           params: ModelProviderParams,
           body: ModelProviderChanges,
           response: { 200: Data(ModelProvider) },

@@ -14,12 +14,15 @@ const Price = (description: string) =>
     description: `${description} In the currency of your choice, the same for all providers.`,
   })
 
+const FALLBACK =
+  "Id of the provider that agents ask if this one is busy, fails or can't be reached before it has written anything."
+
 const fields = {
   name: Name(100, 'Display name.'),
   url: Type.String({
     maxLength: 255,
     description:
-      'What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address.',
+      'What comes before the names of its operations, such as `https://api.openai.com/v1`. It must use `https://` and a public address, or be one that the operator of the installation allows.',
   }),
   key: Type.String({
     ...SECRET,
@@ -30,6 +33,12 @@ const fields = {
   }),
   inputPrice: Price('Price of a million tokens that the model reads.'),
   outputPrice: Price('Price of a million tokens that the model writes.'),
+  fallbackId: Id(FALLBACK),
+  fallbackModel: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'The model that is asked there. Without it, the same one.',
+  }),
 }
 
 export const ModelProvider = Type.Object(
@@ -40,6 +49,8 @@ export const ModelProvider = Type.Object(
     url: Type.String(),
     inputPrice: Type.Optional(fields.inputPrice),
     outputPrice: Type.Optional(fields.outputPrice),
+    fallbackId: Type.Optional(Type.String({ description: FALLBACK })),
+    fallbackModel: Type.Optional(fields.fallbackModel),
     hasKey: Type.Boolean({ description: 'Whether a key is stored.' }),
     createdAt: Timestamp('Time of creation, in Unix seconds.'),
     updatedAt: Timestamp('Time of the last change, in Unix seconds.'),
@@ -57,6 +68,8 @@ export const NewModelProvider = Type.Object(
     key: Type.Optional(fields.key),
     inputPrice: Type.Optional(fields.inputPrice),
     outputPrice: Type.Optional(fields.outputPrice),
+    fallbackId: Type.Optional(fields.fallbackId),
+    fallbackModel: Type.Optional(fields.fallbackModel),
   },
   { 'x-component': 'NewModelProvider' },
 )
@@ -69,6 +82,8 @@ export const ModelProviderChanges = Type.Partial(
     key: Nullable(fields.key),
     inputPrice: Nullable(fields.inputPrice),
     outputPrice: Nullable(fields.outputPrice),
+    fallbackId: Nullable(fields.fallbackId),
+    fallbackModel: Nullable(fields.fallbackModel),
   }),
 )
 export type ModelProviderChanges = Static<typeof ModelProviderChanges>

@@ -59,7 +59,7 @@ export async function* streamChat(
     ...dialect.headers(key),
     ...request.headers,
   }
-  let answered = false
+  const progress = { answered: false, begun: false }
   try {
     const target = dialect.operation ? `${url.replace(/\/+$/, '')}/${dialect.operation}` : url
     const { status, chunks } = await outbound.stream(target, { headers, body, idleMs, signal })
@@ -68,11 +68,14 @@ export async function* streamChat(
       if (renamed || !wantsOtherName(refusal)) throw refusal
       return yield* streamChat(request, true)
     }
-    answered = true
-    return yield* readAnswer(dialect, request.tools ?? [], chunks)
+    progress.answered = true
+    return yield* readAnswer(dialect, request.tools ?? [], chunks, progress)
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof ChatFailed ? error : failureOf(error as Error, answered)
+    const failed =
+      error instanceof ChatFailed ? error : failureOf(error as Error, progress.answered)
+    failed.begun = progress.begun
+    throw failed
   }
 }
 
@@ -83,6 +86,7 @@ async function* readAnswer(
   dialect: Dialect,
   tools: OfferedTool[],
   chunks: AsyncIterable<Buffer>,
+  progress: { begun: boolean },
 ): AsyncGenerator<ChatPiece, ChatEnd> {
   let finish: Finish | undefined
   let [input, output]: (number | undefined)[] = []
@@ -95,6 +99,7 @@ async function* readAnswer(
   for await (const event of readEvents(chunks, limits)) {
     const piece = dialect.read(event)
     for (const call of piece.calls ?? []) calls.add(call)
+    if (piece.text || piece.calls) progress.begun = true
     if (piece.begins && wrote) yield '\n\n'
     if (piece.text) {
       yield piece.text

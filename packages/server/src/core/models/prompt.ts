@@ -70,6 +70,8 @@ export class ChatFailed extends Error {
   readonly fault: ChatFault
   /** Whether the provider may have worked for it, and so may want to be paid. */
   readonly spent: boolean
+  /** Whether a part of the answer had arrived. */
+  begun = false
 
   constructor(fault: ChatFault, message: string, spent: boolean) {
     super(message)
