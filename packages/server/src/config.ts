@@ -219,6 +219,8 @@ const isJanus = (text: string) =>
 
 const isIceUrl = (text: string) => /^(stuns?|turns?):[^\s,]+$/.test(text)
 
+const isModelUrl = (text: string) => /^https?:\/\/[^@?#\s]+$/.test(text) && URL.canParse(text)
+
 /** The configuration of the service, in the groups of docs/config.md. */
 export const options = {
   engines: {
@@ -307,6 +309,12 @@ export const options = {
     waitSeconds: integer('LOQUAT_AGENT_WAIT_SECONDS', 1, 86_400, {
       default: '600',
       description: 'How long a run of an agent waits for the approval of a user, or for a device.',
+    }),
+  },
+  models: {
+    privateUrls: list('LOQUAT_PRIVATE_MODEL_URLS', 'URLs', isModelUrl, {
+      description:
+        'Model servers in your network that apps may name as the URL of a provider, such as `http://10.0.0.7:11434/v1` (Ollama) or `http://vllm:8000/v1`: see [Private model servers](agents.md#private-model-servers). Every app of the installation can use them.',
     }),
   },
   service: {

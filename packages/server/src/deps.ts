@@ -38,6 +38,8 @@ export interface Deps {
   targets: Targets
   /** Calls what apps configure, but for webhooks. */
   outbound: Outbound
+  /** The same for providers of models, which may be private if the operator says so. */
+  models: { targets: Targets; outbound: Outbound }
   /** Where the bytes of files are. Absent if this installation stores none. */
   files: FileDriver | undefined
   /** Sends notifications to devices. */
@@ -90,6 +92,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   const revocations = new Revocations(directory, log)
   const targets = new Targets(config.webhooks)
   const outbound = new Outbound(targets)
+  const models = openModels(config)
   const isBusy = watchBusyness()
   const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
   const origin = config.files.origin || config.service.publicUrl
@@ -107,6 +110,7 @@ export async function openDeps(config: Config): Promise<Deps> {
     bus,
     cache,
     outbound,
+    models,
     push,
     mail,
     media,
@@ -114,11 +118,24 @@ export async function openDeps(config: Config): Promise<Deps> {
   }
 }
 
+/** What we call of a model server. It may have other operations, which change its models. */
+const MODEL_OPERATIONS = ['chat/completions', 'messages', 'embeddings', 'moderations']
+
+function openModels({ models, webhooks }: Config): Deps['models'] {
+  const exceptions = models.privateUrls.flatMap((url) => [
+    url,
+    ...MODEL_OPERATIONS.map((operation) => `${url.replace(/\/+$/, '')}/${operation}`),
+  ])
+  const targets = new Targets({ ...webhooks, exceptions })
+  return { targets, outbound: new Outbound(targets) }
+}
+
 export async function closeDeps(deps: Deps): Promise<void> {
   const {
     revocations,
     lanes,
     outbound,
+    models,
     push,
     mail,
     media,
@@ -130,6 +147,7 @@ export async function closeDeps(deps: Deps): Promise<void> {
   } = deps
   revocations.close()
   outbound.close()
+  models.outbound.close()
   lanes.close()
   push.close()
   mail.close()

@@ -134,7 +134,8 @@ async function readAnswer(
   step: Step,
 ): Promise<{ text: string; end: ChatEnd }> {
   const { job, signal } = run
-  const { outbound, config } = job.context.deps
+  const { outbound: guarded, models, config } = job.context.deps
+  const outbound = asked.kind === 'agent_call' ? guarded : models.outbound
   const idleMs = config.agents.idleSeconds * 1_000
   const { question, moderated, toolbox } = asked
   const headers = asked.kind === 'agent_call' && {

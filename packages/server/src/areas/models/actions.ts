@@ -122,8 +122,8 @@ async function checkFallback(tx: Tx, appNo: number, id: string, fallbackId: stri
   await getProviderRow(tx, appNo, fallbackId)
 }
 
-async function checkTarget({ targets }: Deps, url: string): Promise<void> {
-  const fault = await targets.faultOf(url)
+async function checkTarget({ models }: Deps, url: string): Promise<void> {
+  const fault = await models.targets.faultOf(url)
   if (fault) throw badRequest({ url: [`url ${fault}`] })
 }
 

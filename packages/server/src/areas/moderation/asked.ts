@@ -36,7 +36,7 @@ type Decided = Exclude<Verdict, { status: 'pending' }>
 
 /** Asks at once about a message that is only checked. There is one attempt: a failure ends as the settings say. */
 export async function decideNow(
-  deps: Pick<Deps, 'outbound' | 'secrets' | 'files'>,
+  deps: Pick<Deps, 'outbound' | 'models' | 'secrets' | 'files'>,
   { id: appId, no: appNo, cell: { db } }: ServedApp,
   message: Subject['message'],
   verdict: Verdict | undefined,

@@ -6,7 +6,7 @@ import type { CheckSettingsRow } from './checks.queries.ts'
 
 /** What is needed to ask. */
 export interface Asking {
-  deps: Pick<Deps, 'outbound' | 'secrets' | 'files'>
+  deps: Pick<Deps, 'outbound' | 'models' | 'secrets' | 'files'>
   db: Executor
   settings: CheckSettingsRow
   signal: AbortSignal

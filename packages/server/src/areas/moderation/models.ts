@@ -18,6 +18,6 @@ export async function modelFor(
     key_sealed === null
       ? undefined
       : deps.secrets.open(['model_providers.key', appNo, chosen.providerId], key_sealed)
-  const { outbound } = deps
+  const { outbound } = deps.models
   return { outbound, url, key, model: chosen.model, timeoutMs: settings.timeout_ms, signal }
 }

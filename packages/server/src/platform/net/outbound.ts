@@ -145,7 +145,8 @@ export class Outbound {
       ...request
     }: { method: string; headers: Record<string, string>; signal: AbortSignal; shared: boolean },
   ): http.ClientRequest {
-    const { lookup } = this.#targets
+    // The system's resolver knows the names of a private network.
+    const lookup = this.#targets.isOpen(url.href) ? undefined : this.#targets.lookup
     const options = { ...request, ...(lookup && { lookup }) }
     return url.protocol === 'https:'
       ? https.request(url, { ...options, agent: shared && this.#agents['https:'] })

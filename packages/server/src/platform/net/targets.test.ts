@@ -78,6 +78,26 @@ suite('targets', () => {
     test(`allows ${url}`, async () => assert.equal(await targets.faultOf(url), undefined))
   }
 
+  test('only exceptions may be private', async () => {
+    const inside = 'https://inside.example/v1/'
+    const exceptions = ['http://10.0.0.7:11434/v1', inside]
+    const some = new Targets({ privateTargets: false, nameServers: [], exceptions })
+    for (const url of ['http://10.0.0.7:11434/v1', 'http://10.0.0.7:11434/v1/', inside]) {
+      assert.equal(await some.faultOf(url), undefined, url)
+    }
+    for (const url of [
+      ...['http://10.0.0.7:11434/', 'http://10.0.0.7:11434/v1/../api/pull', 'http://10.0.0.7/v1'],
+      ...[
+        'https://10.0.0.7:11434/v1',
+        'http://10.0.0.7:11434/v1?a=b',
+        'http://10.0.0.7:11434/v1#a',
+      ],
+      ...['http://a:b@10.0.0.7:11434/v1', 'http://10.0.0.8:11434/v1'],
+    ]) {
+      assert.ok(await some.faultOf(url), url)
+    }
+  })
+
   test('a connection only uses the addresses that were checked', async () => {
     assert.equal(await resolved('good.example'), '93.184.216.34')
     for (const host of ['inside.example', 'meta.example', 'half.example']) {

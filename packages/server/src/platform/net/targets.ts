@@ -9,6 +9,8 @@ export interface TargetOptions {
   /** Allows all addresses. For development and tests. */
   privateTargets: boolean
   nameServers: readonly string[]
+  /** URLs that may be called wherever they lead. */
+  exceptions?: readonly string[]
 }
 
 /** The error for an address that must not be called. */
@@ -21,9 +23,11 @@ export class ForbiddenTarget extends Error {}
 export class Targets {
   readonly #open: boolean
   readonly #resolver = new Resolver(RESOLVER_OPTIONS)
+  readonly #exceptions: Set<string>
 
-  constructor({ privateTargets, nameServers }: TargetOptions) {
+  constructor({ privateTargets, nameServers, exceptions = [] }: TargetOptions) {
     this.#open = privateTargets
+    this.#exceptions = new Set(exceptions.map(normalized))
     if (nameServers.length > 0) this.#resolver.setServers(nameServers)
   }
 
@@ -33,7 +37,7 @@ export class Targets {
    */
   async faultOf(text: string): Promise<string | undefined> {
     const fault = this.shapeFaultOf(text)
-    if (fault || this.#open) return fault
+    if (fault || this.isOpen(text)) return fault
     const { hostname } = new URL(text)
     if (isIP(bare(hostname))) return undefined
     const addresses = await this.#resolve(hostname).catch(() => [])
@@ -46,13 +50,19 @@ export class Targets {
     // The URL parser normalizes decimal, octal, hexadecimal and short forms of IPv4.
     const { protocol, hostname, username, password } = new URL(text)
     if (username || password) return 'must not contain a user name or password'
-    if (this.#open) return /^https?:$/.test(protocol) ? undefined : 'must begin with https://'
+    if (this.isOpen(text))
+      return /^https?:$/.test(protocol) ? undefined : 'must begin with https://'
     if (protocol !== 'https:') return 'must begin with https://'
     const address = bare(hostname)
     if (isIP(address) && !isPublicAddress(address)) return 'must not be a private address'
     return /^(localhost|.*\.(localhost|local|internal))\.?$/.test(hostname)
       ? 'must not be a private host name'
       : undefined
+  }
+
+  /** Whether every address of this URL may be called. */
+  isOpen(url: string): boolean {
+    return this.#open || this.#exceptions.has(normalized(url))
   }
 
   /**
@@ -92,6 +102,9 @@ export class Targets {
     return found
   }
 }
+
+/** The same text for the same URL, with and without a slash at its end. */
+const normalized = (url: string) => (URL.parse(url)?.href ?? url).replace(/\/$/, '')
 
 /** Removes the brackets around an IPv6 address in a URL. */
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
