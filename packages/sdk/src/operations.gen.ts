@@ -23,6 +23,10 @@ export type Agent = {
   icon?: string
   /** Whether it answers. */
   isActive: boolean
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions: boolean
+  /** Whether it answers other agents. */
+  answersAgents: boolean
   description?: string
   tools: string[]
   apiTools: string[]
@@ -136,6 +140,10 @@ export type AgentChanges = {
   providerId?: string | undefined
   /** Whether it answers. */
   isActive?: boolean | undefined
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions?: boolean | undefined
+  /** Whether it answers other agents. */
+  answersAgents?: boolean | undefined
 }
 
 export type AgentCursor = {
@@ -1664,6 +1672,10 @@ export type ExternalAgent = {
   icon: string
   /** Whether it answers. */
   isActive: boolean
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions: boolean
+  /** Whether it answers other agents. */
+  answersAgents: boolean
   integrateWith: string
   integrationType: 'agent'
   integrationMeta: {
@@ -1720,6 +1732,10 @@ export type ExternalAgentChanges = {
   suggestions?: string[] | undefined
   /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
   metaData?: Record<string, unknown> | undefined
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions?: boolean | undefined
+  /** Whether it answers other agents. */
+  answersAgents?: boolean | undefined
 }
 
 export type FcmProvider = {
@@ -2978,6 +2994,10 @@ export type NewAgent = {
   providerId?: string | undefined
   /** Whether it answers. */
   isActive?: boolean | undefined
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions?: boolean | undefined
+  /** Whether it answers other agents. */
+  answersAgents?: boolean | undefined
 }
 
 export type NewAgentTool = {
@@ -3246,6 +3266,10 @@ export type NewExternalAgent = {
   suggestions?: string[] | undefined
   /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
   metaData?: Record<string, unknown> | undefined
+  /** Whether it answers in groups whose member it is, if a message mentions it. */
+  answersMentions?: boolean | undefined
+  /** Whether it answers other agents. */
+  answersAgents?: boolean | undefined
 }
 
 export type NewFlagReason = {

@@ -159,6 +159,7 @@ export interface CellRows {
     agent_uid: string
     uid: string
     conversation: number
+    guid: string | null
     message_id: number
     thread_id: number
     job_id: number | null

@@ -81,7 +81,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('model_providers', 'provider_id name kind url fallback_id fallback_model'),
     ...of('agents', 'kind name definition'),
     ...of('agent_blocks', 'kind slug definition'),
-    ...of('agent_runs', 'state reason'),
+    ...of('agent_runs', 'guid state reason'),
     ...of('agent_steps', 'kind state provider_id model waits_for'),
     ...of('flag_reasons', 'reason_id name description'),
     ...of('users', 'avatar_file role'),

@@ -450,6 +450,8 @@ create table agent_runs (
   -- The user who asked, and the message with the question.
   uid text collate "C" not null,
   conversation bigint not null,
+  -- The group where the agent was mentioned. Null: a 1:1 conversation.
+  guid text collate "C",
   message_id bigint not null,
   -- The first message of the thread.
   thread_id bigint not null,

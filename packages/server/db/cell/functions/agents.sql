@@ -1,9 +1,10 @@
 -- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, then what a send locks, agent_spending ('' first), jobs.
 
 /*
- * Reads on in an app's log: starts a run for each text message from a user to an active agent, and moves the
- * position. `more`: there may be others. Questions from before yesterday get no answer any more. Agents don't answer
- * agents, nor the app itself. Runs of one thread are one serial queue.
+ * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
+ * a group whose member it is, if it answers there. Moves the position. `more`: there may be others. Questions from before
+ * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself. Runs of one thread
+ * are one serial queue.
  */
 create or replace function start_agent_runs(
   p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int,
@@ -33,22 +34,30 @@ begin
     )
     select count(*), max(position), json_agg(message order by position) filter (
       where at > now() - interval '24 hours'
-        and message ->> 'receiverType' = 'user'
         and message ->> 'category' = 'message' and message ->> 'type' = 'text'
-        and exists (select from agents g
-          where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.active))
+        and case message ->> 'receiverType' when 'user' then exists (select from agents g
+            where g.app_no = p_app_no and g.uid = message ->> 'receiver' and g.active)
+          else message -> 'data' -> 'mentions' is not null end)
     into v_read, v_reached, v_asked
     from found;
     if v_read = p_limit then v_to := v_reached; end if;
   end if;
   for q in
-    select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, asked.message ->> 'receiver' as agent
+    select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, g.uid as agent,
+      case h.kind when 'group' then h.one end as guid
     from json_array_elements(v_asked) with ordinality asked (message, nth)
     join messages m on m.app_no = p_app_no and m.id = (asked.message ->> 'id')::bigint and m.deleted_at is null
-    join users u on u.app_no = p_app_no and u.uid = m.sender and u.role <> '@agentic'
-    order by asked.nth
+    join conversations h on h.app_no = p_app_no and h.no = m.conversation
+    join users u on u.app_no = p_app_no and u.uid = m.sender
+    cross join lateral unnest(case h.kind when 'user' then array[asked.message ->> 'receiver'] else array(
+      select mention_recipients(h, m.sender, array(select json_object_keys(asked.message -> 'data' -> 'mentions')))) end
+    ) addressed (uid)
+    join agents g on g.app_no = p_app_no and g.uid = addressed.uid and g.active
+    where (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
+      and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
+    order by asked.nth, g.uid
   loop
-    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.sender, q.thread, q.agent);
+    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
   end loop;
   update agent_progress set position = v_to where app_no = p_app_no;
   more := v_to < stretch.last;
@@ -56,14 +65,14 @@ end $$;
 
 /* Starts a run unless the message has one. Returns the number of new runs. */
 create or replace function start_agent_run(
-  p_app_no int, p_message bigint, p_conversation bigint, p_uid text, p_thread bigint, p_agent text
+  p_app_no int, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text
 ) returns int
 language plpgsql as $$
 declare
   v_run uuid;
 begin
-  insert into agent_runs (app_no, agent_uid, uid, conversation, message_id, thread_id)
-  values (p_app_no, p_agent, p_uid, p_conversation, p_message, p_thread)
+  insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id)
+  values (p_app_no, p_agent, p_uid, p_conversation, p_guid, p_message, p_thread)
   on conflict (app_no, message_id, agent_uid) do nothing
   returning run_id into v_run;
   if v_run is null then return 0; end if;

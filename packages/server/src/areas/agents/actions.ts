@@ -28,6 +28,8 @@ export function toAgent({ id: appId }: Pick<ServedApp, 'id'>, row: AgentRow): Ag
     ...{ uid: row.uid, appId, name: row.name, isActive: row.active },
     ...(row.icon !== null && { icon: row.icon }),
     ...(description !== undefined && { description }),
+    answersMentions: definition.answersMentions ?? false,
+    answersAgents: definition.answersAgents ?? false,
     tools: definition.tools ?? [],
     apiTools: definition.apiTools ?? [],
     mcpServers: definition.mcpServers ?? [],

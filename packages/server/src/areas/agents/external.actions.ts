@@ -36,6 +36,8 @@ export function toExternalAgent(
   const { baseUrl, agentId, idempotent } = rest.integrationMeta
   return {
     ...{ uid: row.uid, appId, name: row.name, icon: row.icon ?? '', isActive: row.active },
+    answersMentions: rest.answersMentions ?? false,
+    answersAgents: rest.answersAgents ?? false,
     ...{ integrateWith, integrationType },
     integrationMeta: {
       baseUrl,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Name, Text } from '../../platform/http/schemas.ts'
 import { SECRET } from '../../platform/http/secret-fields.ts'
 import { PictureUrl } from '../files/schema.ts'
-import { AgentMetadata, BlockNames } from './schema.ts'
+import { AgentMetadata, answering, BlockNames } from './schema.ts'
 
 const Framework = Type.String({
   minLength: 1,
@@ -52,6 +52,7 @@ const fields = {
     description: 'Older name of `metaData.suggestedMessages`.',
   }),
   metaData: AgentMetadata,
+  ...answering,
 }
 
 export const NewExternalAgent = Type.Object(
@@ -63,6 +64,8 @@ export const NewExternalAgent = Type.Object(
     integrationType: fields.integrationType,
     integrationMeta: fields.integrationMeta,
     isActive: Type.Optional(Type.Boolean({ ...fields.isActive, default: true })),
+    answersMentions: Type.Optional(Type.Boolean({ ...answering.answersMentions, default: false })),
+    answersAgents: Type.Optional(Type.Boolean({ ...answering.answersAgents, default: false })),
   },
   { 'x-component': 'NewExternalAgent' },
 )
@@ -82,6 +85,7 @@ export const ExternalAgent = Type.Object(
     name: Type.String(),
     icon: Type.String(),
     isActive: fields.isActive,
+    ...answering,
     integrateWith: Type.String(),
     integrationType: fields.integrationType,
     integrationMeta: Type.Object(

@@ -22,9 +22,9 @@ export async function readTurns(
   appNo: number,
   question: QuestionRow,
 ): Promise<ChatTurn[]> {
-  const { message_id: id, conversation, thread_id: thread, agent_uid: agent, uid } = question
+  const { message_id: id, conversation, guid, thread_id: thread, agent_uid: agent, uid } = question
   const before = await listThread.many(db, {
-    ...{ appNo, conversation, thread, question: id, agent, uid, limit: MESSAGES },
+    ...{ appNo, conversation, thread, question: id, agent, guid, uid, limit: MESSAGES },
   })
   const turns: ChatTurn[] = []
   let left = BYTES - Buffer.byteLength(question.text)

@@ -18,7 +18,8 @@ export async function finish(
 ): Promise<void> {
   const { appNo, input, context } = job
   const { runId } = input
-  const { agent_uid: sender, uid: receiver, thread_id: thread } = question
+  const { agent_uid: sender, guid, uid, thread_id: thread } = question
+  const kind = guid === null ? 'user' : 'group'
   const data = { text, runId, threadId: String(thread) }
   const refused =
     text === '' ? (end.finish === 'filtered' ? 'filtered' : 'empty_answer') : undefined
@@ -41,7 +42,7 @@ export async function finish(
     tx.announced = true
     tx.enqueued = held
     const { message_id: answerId } = await insertMessage.one(tx, {
-      ...{ appNo, kind: 'user', sender, receiver, category: 'agentic', type: 'assistant' },
+      ...{ appNo, kind, sender, receiver: guid ?? uid, category: 'agentic', type: 'assistant' },
       ...{ data: JSON.stringify({ ...data, ...judged }), tags: [], muid: runId, target: '' },
       ...{ credential: Buffer.alloc(0), key: null, requestHash: null, clock: Date.now() },
       ...{ parent: String(thread), quoted: null, mentions: null, shows: true, files: null },

@@ -1,9 +1,14 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { ConversationKind } from '../../core/ids.ts'
+import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 
-export type RunRow = Omit<CellRows['agent_runs'], 'app_no' | 'waiting_since' | 'waited_ms'> & {
-  kind: 'user'
+export type RunRow = Omit<
+  CellRows['agent_runs'],
+  'app_no' | 'guid' | 'waiting_since' | 'waited_ms'
+> & {
+  kind: ConversationKind
   one: string
   other: string
 }
@@ -15,8 +20,9 @@ export type StepRow = Omit<
 type OneRun = { appNo: number; runId: string }
 
 const COLUMNS = `r.run_id, r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id, r.job_id, r.state, r.reason,
-  r.error, r.answer_id, r.created_at, r.started_at, r.ended_at, 'user' as kind,
-  least(r.uid, r.agent_uid) as one, greatest(r.uid, r.agent_uid) as other`
+  r.error, r.answer_id, r.created_at, r.started_at, r.ended_at,
+  case when r.guid is null then 'user' else 'group' end as kind, coalesce(r.guid, least(r.uid, r.agent_uid)) as one,
+  case when r.guid is null then greatest(r.uid, r.agent_uid) else '' end as other`
 
 const columns = new Sql([COLUMNS], [])
 
@@ -138,7 +144,7 @@ export const enqueueRun = query<OneRun>(
 
 export type QuestionRow = Pick<
   CellRows['agent_runs'],
-  'agent_uid' | 'uid' | 'conversation' | 'message_id' | 'thread_id'
+  'agent_uid' | 'uid' | 'conversation' | 'guid' | 'message_id' | 'thread_id'
 > & {
   text: string
   data: Record<string, unknown>
@@ -147,20 +153,21 @@ export type QuestionRow = Pick<
   metadata: unknown
 }
 
-/** The question and its sender. No row if the message was deleted, or the user is gone. */
+/** The question and its sender. No row if the message was deleted, or the user is gone, or has left the group. */
 export const findQuestion = query<OneRun, QuestionRow>(
   'agents.findQuestion',
-  `select r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id,
+  `select r.agent_uid, r.uid, r.conversation, r.guid, r.message_id, r.thread_id,
      coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata
    from agent_runs r
    join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
    join users u on u.app_no = r.app_no and u.uid = r.uid and u.deactivated_at is null and u.removed_at is null
-   where r.app_no = :appNo and r.run_id = :runId::uuid`,
+   where r.app_no = :appNo and r.run_id = :runId::uuid and (r.guid is null or exists (select from inbox i
+     where i.app_no = r.app_no and i.uid = r.uid and i.kind = 'group' and i.with_id = r.guid and i.scope is not null))`,
 )
 
 /**
  * The messages of a thread before a question, newest first: those that the asking user sees, and answers to earlier
- * questions. Reads the thread's first message and its newest replies.
+ * questions. In a group, all members may read them. Reads the thread's first message and its newest replies.
  */
 export const listThread = query<
   {
@@ -169,6 +176,7 @@ export const listThread = query<
     thread: number
     question: number
     agent: string
+    guid: string | null
     uid: string
     limit: number
   },
@@ -183,10 +191,13 @@ export const listThread = query<
      union all
      (select * from messages where app_no = :appNo and id = :thread and id <> :question)
    ) m
-   left join inbox i on i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :agent
+   left join inbox i on i.app_no = :appNo and i.uid = :uid
+     and i.kind = case when :guid::text is null then 'user' else 'group' end and i.with_id = coalesce(:guid, :agent)
    where m.conversation = :conversation and m.deleted_at is null
      and (m.category, m.type) in (('message', 'text'), ('agentic', 'assistant'))
-     and m.id > coalesce(i.cleared_id, 0) and m.data ->> 'text' is not null
+     and m.id > coalesce(i.cleared_id, 0) and m.data ->> 'text' is not null and ${SENDER_IS_THERE}
+     and not exists (select from blocks b where b.app_no = :appNo
+       and (b.uid, b.blocked_uid) in ((:uid, m.sender), (m.sender, :uid)))
    order by m.id desc`,
 )
 

@@ -25,6 +25,14 @@ const ModelMetadata = Type.Object(
   { additionalProperties: true, description: 'Settings of the model.' },
 )
 
+/** Whom an agent answers besides users who write to it. */
+export const answering = {
+  answersMentions: Type.Boolean({
+    description: 'Whether it answers in groups whose member it is, if a message mentions it.',
+  }),
+  answersAgents: Type.Boolean({ description: 'Whether it answers other agents.' }),
+}
+
 const fields = {
   name: Name(100, 'Display name.'),
   icon: PictureUrl,
@@ -39,6 +47,7 @@ const fields = {
   modelMetaData: ModelMetadata,
   providerId: Id('Id of the provider of the model. An agent without one fails to answer.'),
   isActive: Type.Boolean({ description: 'Whether it answers.' }),
+  ...answering,
 }
 
 export const NewAgent = Type.Object(
@@ -47,6 +56,8 @@ export const NewAgent = Type.Object(
     name: fields.name,
     model: Type.Optional(Type.String({ ...fields.model, default: DEFAULT_MODEL })),
     isActive: Type.Optional(Type.Boolean({ ...fields.isActive, default: true })),
+    answersMentions: Type.Optional(Type.Boolean({ ...answering.answersMentions, default: false })),
+    answersAgents: Type.Optional(Type.Boolean({ ...answering.answersAgents, default: false })),
   },
   { 'x-component': 'NewAgent' },
 )
@@ -65,6 +76,7 @@ export const Agent = Type.Object(
     name: Type.String(),
     icon: Type.Optional(Url('Picture.')),
     isActive: fields.isActive,
+    ...answering,
     description: Type.Optional(Type.String()),
     tools: Names,
     apiTools: Names,

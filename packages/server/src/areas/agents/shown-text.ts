@@ -53,12 +53,13 @@ function lastWordIn(text: string, from: number): number {
 export async function judge(
   { cell }: JobDeps,
   appNo: number,
-  { agent_uid: sender, uid: receiver }: QuestionRow,
+  { agent_uid: sender, guid, uid }: QuestionRow,
   data: { text: string },
 ): Promise<Verdict | undefined> {
   const { app_id: id, moderation } = await findModeration.one(cell.db, { appNo })
   const app = { cell, no: appNo, id }
-  const message = { sender, kind: 'user' as const, receiver, data }
+  const kind = guid === null ? ('user' as const) : ('group' as const)
+  const message = { sender, kind, receiver: guid ?? uid, data }
   // Rules about texts look at the categories that users write.
   return moderate(
     { app, moderation: moderation ?? undefined },
