@@ -675,6 +675,48 @@ suite('jobs', () => {
       await runUntil([job], () => isEmpty(app.no))
     })
 
+    test('lets work end that must not be cut off, and then hands the job back', async () => {
+      const app = await server.newApp()
+      const started = Promise.withResolvers<void>()
+      const waits = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<void>()
+      const seen: string[] = []
+      // It is told to stop together with the other one.
+      const other = numberJob('test.cut', async (_n, signal) => {
+        if (seen.length > 0) return
+        waits.resolve()
+        await untilAborted(signal).finally(() => released.resolve())
+      })
+      const job = testJob({
+        name: 'test.uncut',
+        input: Type.Object({ n: Type.Number() }),
+        checkpoint: Type.Object({}),
+        async run({ signal, uncut, checkpoint }) {
+          if (seen.length > 0) return
+          await uncut(async () => {
+            started.resolve()
+            await released.promise
+            await checkpoint(async () => ({}))
+            seen.push(signal.aborted ? 'cut off' : 'ended')
+          })
+          seen.push(signal.aborted ? 'stopped' : 'went on')
+          signal.throwIfAborted()
+        },
+      })
+      const runner = startRunner(server.deps, cell, [job, other])
+      await add(cell, app.no, job, { n: 1 })
+      await add(cell, app.no, other, { n: 1 })
+      await Promise.all([started.promise, waits.promise])
+      await runner.stop()
+      assert.deepEqual(seen, ['ended', 'stopped'])
+      const handedBack = await jobsOf(cell, app.no)
+      assert.deepEqual(
+        handedBack.map(({ state }) => state),
+        ['ready', 'ready'],
+      )
+      await runUntil([job, other], () => isEmpty(app.no))
+    })
+
     test('finishes every job exactly once although it loses its connections', async () => {
       const app = await server.newApp()
       for (let n = 0; n < 20; n++) await add(cell, app.no, countJob, { to: 20 })

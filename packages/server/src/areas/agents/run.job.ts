@@ -96,7 +96,10 @@ async function takeSteps(run: ActiveRun): Promise<void> {
       const rows = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
       const { call, ...next } = nextStep(rows)
       if (call) await callTool(run, tools, { ...next, call }, rows)
-      else if (await askModel(run, asked, { ...next, call }, rows)) return
+      else {
+        const ask = () => askModel(run, asked, { ...next, call }, rows)
+        if (await (asked.idempotent ? ask() : job.uncut(ask))) return
+      }
     }
   } finally {
     await close()

@@ -48,11 +48,14 @@ export async function callTool(
   const step = { appNo, runId: input.runId, no, attempt: last?.attempt ?? 0 }
   const calling = { call, step, tool, tried }
   if (last?.state === 'waiting') return waitOn(run, calling, last)
-  if (last?.state === 'approved' && tool) {
-    await inStep(run.job, (tx) => startApproved.run(tx, step))
-    return makeCall(run, calling, tool)
-  }
-  return startCall(run, { ...calling, step: { ...step, attempt: step.attempt + 1 } })
+  // Otherwise a new version of the service would leave calls behind whose outcome nobody knows.
+  return run.job.uncut(async () => {
+    if (last?.state === 'approved' && tool) {
+      await inStep(run.job, (tx) => startApproved.run(tx, step))
+      return makeCall(run, calling, tool)
+    }
+    return startCall(run, { ...calling, step: { ...step, attempt: step.attempt + 1 } })
+  })
 }
 
 const nameOf = (tool: Tool | undefined, { name }: ToolCall) => tool?.name ?? name

@@ -21,6 +21,11 @@ export interface Run<Input, Checkpoint, Context> {
    * cancelled or taken over, it throws, and nothing is stored. A later run continues from there.
    */
   checkpoint(work: (tx: Tx) => Promise<Checkpoint>): Promise<Checkpoint>
+  /**
+   * Does something that should end once it has begun, such as a call that can't be repeated. A worker that shuts down
+   * waits for it, for as long as it waits for requests, and aborts `signal` afterwards.
+   */
+  uncut<T>(work: () => Promise<T>): Promise<T>
   /** Shows operators how far the job is, about once a second. */
   progress(done: number, total?: number): Promise<void>
   /** Runs a named step in a transaction that also stores its result. A later run gets that result instead. */

@@ -32,6 +32,9 @@ export class JobRun<Context> {
   readonly #fence: Fence
   readonly #stop = new AbortController()
   #storedAt = performance.now()
+  /** Work under way that a worker which shuts down waits for. */
+  #uncut = 0
+  #draining = false
 
   constructor(claimed: Claimed, job: Job<never, Context>, workerId: string, db: () => Db) {
     const { appNo, id, epoch } = claimed
@@ -43,7 +46,22 @@ export class JobRun<Context> {
 
   /** Asks the handler to stop. The first reason counts. */
   stop(reason: StopReason): void {
+    if (reason === 'draining' && this.#uncut > 0) {
+      this.#draining = true
+      return
+    }
     if (!this.#stop.signal.aborted) this.#stop.abort(new Stopped(reason))
+  }
+
+  async #finish<T>(work: () => Promise<T>): Promise<T> {
+    this.#stop.signal.throwIfAborted()
+    this.#uncut++
+    try {
+      return await work()
+    } finally {
+      this.#uncut--
+      if (this.#draining && this.#uncut === 0) this.stop('draining')
+    }
   }
 
   /** Runs the handler to its end. Undefined if the job belongs to another worker by now. */
@@ -110,6 +128,7 @@ export class JobRun<Context> {
         saved = next
         return next
       },
+      uncut: (work) => this.#finish(work),
       progress: async (done, total) => {
         signal.throwIfAborted()
         progress = [done, total ?? progress[1]]
