@@ -6374,6 +6374,19 @@ export type UpdateMcpServerBody = {
 
 export type CreateAgentVariableBody = NewAgentVariable
 
+export type UpdateAgentVariableBody = {
+  /** Where the value is: in the message's metadata, in its sender's, or here. */
+  sourceType?: 'message_metadata' | 'user_metadata' | 'constant' | undefined
+  /** What it is for. */
+  description?: string | undefined
+  /** Fields that lead to the value, separated by dots. Required for metadata. */
+  sourcePath?: string | undefined
+  /** The value. Required for a constant. */
+  constantValue?: string | undefined
+  /** The value if there is none in the metadata. */
+  defaultValue?: string | undefined
+}
+
 export type CreateAgentToolBody = NewAgentTool
 
 export type ReplaceAgentToolBody = NewAgentTool
@@ -11145,6 +11158,33 @@ export class AgentVariablesMethods {
   async list(options?: CallOptions): Promise<AgentVariable[]> {
     return this.#transport.data(
       { method: 'GET', path: '/v3/ai-agents/agent-builder/agents/variables/custom' },
+      options,
+    )
+  }
+
+  /** Change a variable. */
+  async update(
+    id: string,
+    body: UpdateAgentVariableBody,
+    options?: CallOptions,
+  ): Promise<AgentVariable> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/v3/ai-agents/agent-builder/agents/variables/custom/${segment(id)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Delete a variable. */
+  async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/v3/ai-agents/agent-builder/agents/variables/custom/${segment(id)}`,
+      },
       options,
     )
   }

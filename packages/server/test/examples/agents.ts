@@ -14,6 +14,7 @@ export async function buildAgents(story: Story): Promise<void> {
     ['deleteApiTool', 'find_shift'],
     ['deleteFrontendAction', 'openShift'],
     ['deleteMcpServer', 'wiki'],
+    ['deleteAgentVariable', 'ward'],
   ] as const) {
     await story.show(operationId, { ids: { id } })
   }
@@ -68,6 +69,10 @@ async function manageParts(story: Story): Promise<void> {
     body: { name: 'ward', sourceType: 'user_metadata', sourcePath: 'ward', defaultValue: 'none' },
   })
   await story.show('listAgentVariables')
+  await story.show('updateAgentVariable', {
+    ids: { id: 'ward' },
+    body: { defaultValue: 'no ward' },
+  })
 }
 
 async function manageAgents(story: Story): Promise<void> {

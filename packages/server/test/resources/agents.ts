@@ -29,6 +29,12 @@ const newTool = (name = newId()) => ({
   parameters: { type: 'object', properties: { order: { type: 'string' } } },
 })
 
+const newVariable = () => ({
+  name: `v${randomBytes(4).toString('hex')}`,
+  sourceType: 'constant',
+  constantValue: '1',
+})
+
 export const resources: Resources = {
   'agent_runs.onBehalfOf': {
     // Users have only their own runs.
@@ -96,6 +102,13 @@ export const resources: Resources = {
     },
     unknown: newId,
   },
+  'agent_variables.id': {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/agents/variables/custom'
+      return (await app.call('POST', path, { body: newVariable() })).body.data.name
+    },
+    unknown: newId,
+  },
   'agent_tools.name': {
     async make(app) {
       return (await app.call('POST', '/v3/ai-agents/tools', { body: newTool() })).body.data.name
@@ -160,13 +173,8 @@ export const samples: Samples = {
   updateMcpServer: () => ({ body: { name: 'Documents' } }),
   createAgentTool: () => ({ body: newTool() }),
   replaceAgentTool: (_app, ids) => ({ body: newTool(ids.name) }),
-  createAgentVariable: () => ({
-    body: {
-      name: `v${randomBytes(4).toString('hex')}`,
-      sourceType: 'constant',
-      constantValue: '1',
-    },
-  }),
+  createAgentVariable: () => ({ body: newVariable() }),
+  updateAgentVariable: () => ({ body: { constantValue: '2', description: 'Two' } }),
   listModelProviders: () => ({ query: { limit: '5' } }),
   updateModelProvider: () => ({ body: { name: 'Renamed', key: null } }),
 }

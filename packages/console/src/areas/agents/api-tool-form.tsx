@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Check, Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { manage, useAppId } from '../../shared/manage.ts'
 import { Parameters } from './parameters.tsx'
-import { HeadersField, SlugField } from './part-forms.tsx'
+import { ApprovalCheck, HeadersField, SlugField } from './part-forms.tsx'
 import { useSave } from './use-save.ts'
 
 const METHODS = { GET: 'GET', POST: 'POST', PUT: 'PUT', PATCH: 'PATCH', DELETE: 'DELETE' }
@@ -22,10 +22,13 @@ export function ApiToolForm({ tool, onDone }: { tool: ApiTool | undefined; onDon
   const [username, setUsername] = useState(tool?.basicAuthUsername ?? '')
   const [password, setPassword] = useState('')
   const [headers, setHeaders] = useState('')
+  const [asks, setAsks] = useState(tool?.requiresApproval ?? false)
+  const [idempotent, setIdempotent] = useState(tool?.idempotent ?? false)
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const save = useSave(name || slug, onDone, () => {
     const fields = {
       ...{ description, method, endpoint, parameters, enableBasicAuth: basic },
+      ...{ requiresApproval: asks, idempotent },
       ...(name && { name }),
       ...(hasBody && { bodyTemplate: body }),
       ...(basic && { basicAuthUsername: username }),
@@ -65,6 +68,15 @@ export function ApiToolForm({ tool, onDone }: { tool: ApiTool | undefined; onDon
           mono
           value={body}
           onChange={setBody}
+        />
+      )}
+      <ApprovalCheck checked={asks} onChange={setAsks} />
+      {method !== 'GET' && (
+        <Check
+          label="Can be called again"
+          hint="After a crash, a call that was cut off is repeated. Otherwise the answer fails."
+          checked={idempotent}
+          onChange={setIdempotent}
         />
       )}
       <HeadersField has={tool?.hasHeaders} value={headers} onChange={setHeaders} />

@@ -35,6 +35,14 @@ export const HeadersField = ({ has, ...props }: TextProps & { has: boolean | und
   />
 )
 
+export const ApprovalCheck = (props: { checked: boolean; onChange: (asks: boolean) => void }) => (
+  <Check
+    {...props}
+    label="Needs approval"
+    hint="The user who asks sees the arguments, and approves or refuses each call."
+  />
+)
+
 export function McpServerForm(props: { server: McpServer | undefined; onDone: () => void }) {
   const { server, onDone } = props
   const { mcpServers } = manage.app(useAppId())
@@ -43,8 +51,9 @@ export function McpServerForm(props: { server: McpServer | undefined; onDone: ()
   const [url, setUrl] = useState(server?.url ?? '')
   const [description, setDescription] = useState(server?.description ?? '')
   const [headers, setHeaders] = useState('')
+  const [asks, setAsks] = useState(server?.requiresApproval ?? false)
   const save = useSave(name, onDone, () => {
-    const fields = { name, url, description, ...(headers && { headers }) }
+    const fields = { name, url, description, requiresApproval: asks, ...(headers && { headers }) }
     return server ? mcpServers.update(server.slug, fields) : mcpServers.create({ slug, ...fields })
   })
   return (
@@ -67,6 +76,7 @@ export function McpServerForm(props: { server: McpServer | undefined; onDone: ()
         onChange={setDescription}
       />
       <HeadersField has={server?.hasHeaders} value={headers} onChange={setHeaders} />
+      <ApprovalCheck checked={asks} onChange={setAsks} />
     </Form>
   )
 }

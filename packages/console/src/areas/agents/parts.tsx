@@ -20,8 +20,7 @@ export function Parts<T>(props: {
   what: string
   parts: T[]
   show: (part: T) => Part
-  /** Without it, parts can't be changed. */
-  remove?: (id: string) => Promise<unknown>
+  remove: (id: string) => Promise<unknown>
   form: (part: T | undefined, onDone: () => void) => ReactNode
 }) {
   const { title, about, what, parts, show, remove, form } = props
@@ -38,24 +37,22 @@ export function Parts<T>(props: {
                   <strong dir="auto">{name}</strong> <code>{id}</code>
                   <p className="soft">{text}</p>
                 </div>
-                {remove && (
-                  <span className="row">
-                    <Dialog wide title={`Edit ${name}`} trigger={<Button>Edit</Button>}>
-                      {(close) => form(part, close)}
-                    </Dialog>
-                    <ConfirmByName
-                      what={`Delete ${what}`}
-                      name={name}
-                      about="Agents that use it go on without it."
-                      trigger={<Button look="danger">Delete</Button>}
-                      act={async () => {
-                        await remove(id)
-                        await changed()
-                        toast(`Deleted ${name}`)
-                      }}
-                    />
-                  </span>
-                )}
+                <span className="row">
+                  <Dialog wide title={`Edit ${name}`} trigger={<Button>Edit</Button>}>
+                    {(close) => form(part, close)}
+                  </Dialog>
+                  <ConfirmByName
+                    what={`Delete ${what}`}
+                    name={name}
+                    about="Agents that use it go on without it."
+                    trigger={<Button look="danger">Delete</Button>}
+                    act={async () => {
+                      await remove(id)
+                      await changed()
+                      toast(`Deleted ${name}`)
+                    }}
+                  />
+                </span>
               </li>
             )
           })}

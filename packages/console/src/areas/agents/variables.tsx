@@ -16,6 +16,7 @@ const SOURCES: Record<AgentVariable['sourceType'], string> = {
 
 /** Values that instructions can name. */
 export function Variables() {
+  const { agentVariables } = manage.app(useAppId())
   const variables = useVariables()
   if (!variables.data) {
     return variables.error ? (
@@ -31,10 +32,11 @@ export function Variables() {
       what="variable"
       parts={variables.data}
       show={(variable) => ({
-        ...{ id: `@var-custom:${variable.name}`, name: variable.name },
+        ...{ id: variable.name, name: `@var-custom:${variable.name}` },
         about: aboutOf(variable),
       })}
-      form={(_, onDone) => <VariableForm onDone={onDone} />}
+      remove={(id) => agentVariables.delete(id)}
+      form={(variable, onDone) => <VariableForm variable={variable} onDone={onDone} />}
     />
   )
 }
@@ -52,34 +54,40 @@ function aboutOf({
   return [description, `${source}${fallback}.`].filter(Boolean).join(' · ')
 }
 
-function VariableForm({ onDone }: { onDone: () => void }) {
+function VariableForm(props: { variable: AgentVariable | undefined; onDone: () => void }) {
+  const { variable, onDone } = props
   const { agentVariables } = manage.app(useAppId())
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState('')
-  const [sourceType, setSourceType] = useState<AgentVariable['sourceType']>('constant')
-  const [value, setValue] = useState('')
-  const [path, setPath] = useState('')
-  const [fallback, setFallback] = useState('')
-  const save = useSave(name, onDone, () =>
-    agentVariables.create({
-      ...{ name, sourceType },
-      ...(description && { description }),
-      ...(sourceType === 'constant' ? { constantValue: value } : { sourcePath: path }),
-      ...(sourceType !== 'constant' && fallback && { defaultValue: fallback }),
-    }),
-  )
+  const [name, setName] = useState(variable?.name ?? '')
+  const [description, setDescription] = useState(variable?.description ?? '')
+  const [sourceType, setSourceType] = useState(variable?.sourceType ?? 'constant')
+  const [value, setValue] = useState(variable?.constantValue ?? '')
+  const [path, setPath] = useState(variable?.sourcePath ?? '')
+  const [fallback, setFallback] = useState(variable?.defaultValue ?? '')
+  const save = useSave(name, onDone, () => {
+    const fields = {
+      ...{ sourceType, description },
+      ...(sourceType === 'constant'
+        ? { constantValue: value }
+        : { sourcePath: path, defaultValue: fallback }),
+    }
+    return variable
+      ? agentVariables.update(name, fields)
+      : agentVariables.create({ name, ...fields })
+  })
   return (
-    <Form mutation={save} submit="Add variable">
+    <Form mutation={save} submit={variable ? 'Save' : 'Add variable'}>
       <div className="pair">
-        <Field
-          label="Name"
-          hint="Begins with a letter. You can't change it later."
-          mono
-          value={name}
-          onChange={setName}
-          maxLength={50}
-          autoFocus
-        />
+        {!variable && (
+          <Field
+            label="Name"
+            hint="Begins with a letter. You can't change it later."
+            mono
+            value={name}
+            onChange={setName}
+            maxLength={50}
+            autoFocus
+          />
+        )}
         <Choice label="Value" value={sourceType} options={SOURCES} onChange={setSourceType} />
       </div>
       {sourceType === 'constant' ? (

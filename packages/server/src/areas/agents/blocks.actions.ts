@@ -4,6 +4,7 @@ import { badRequest } from '../../platform/http/fail.ts'
 import type {
   AgentTool,
   AgentVariable,
+  AgentVariableChanges,
   ApiTool,
   ApiToolChanges,
   FrontendAction,
@@ -215,3 +216,13 @@ export const createAgentVariable = async (
   actor: Actor,
   { name, ...given }: NewAgentVariable,
 ) => createBlock(deps, actor, VARIABLES, { slug: name, given, show: toAgentVariable })
+
+export const updateAgentVariable = async (
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  given: AgentVariableChanges,
+) => changeBlock(deps, actor, VARIABLES, { id, given, show: toAgentVariable })
+
+export const deleteAgentVariable = (deps: Deps, actor: Actor, id: string) =>
+  dropBlock(deps, actor, VARIABLES, id)

@@ -13,6 +13,7 @@ import {
   createFrontendAction,
   createMcpServer,
   deleteAgentTool,
+  deleteAgentVariable,
   deleteApiTool,
   deleteFrontendAction,
   deleteMcpServer,
@@ -24,6 +25,7 @@ import {
   toApiTool,
   toFrontendAction,
   toMcpServer,
+  updateAgentVariable,
   updateApiTool,
   updateFrontendAction,
   updateMcpServer,
@@ -33,6 +35,7 @@ import { listBlocks } from './blocks.queries.ts'
 import {
   AgentTool,
   AgentVariable,
+  AgentVariableChanges,
   ApiTool,
   ApiToolChanges,
   ApiToolPage,
@@ -339,6 +342,40 @@ export const agentBlockRoutes =
         },
       },
       async ({ actor }) => all(actor.app, VARIABLES, toAgentVariable),
+    )
+    app.patch(
+      `${BUILDER}/agents/variables/custom/:id`,
+      {
+        config: finding,
+        schema: {
+          operationId: 'updateAgentVariable',
+          tags: ['agent_variables'],
+          summary: 'Change a variable',
+          params: BlockParams,
+          body: AgentVariableChanges,
+          response: { 200: Data(AgentVariable) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await updateAgentVariable(deps, actor, params.id, body),
+      }),
+    )
+    app.delete(
+      `${BUILDER}/agents/variables/custom/:id`,
+      {
+        config: finding,
+        schema: {
+          operationId: 'deleteAgentVariable',
+          tags: ['agent_variables'],
+          summary: 'Delete a variable',
+          description: 'Instructions that name it keep the name as text.',
+          params: BlockParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({
+        data: await deleteAgentVariable(deps, actor, params.id),
+      }),
     )
 
     app.post(

@@ -237,6 +237,11 @@ const variable = {
 }
 export const NewAgentVariable = Type.Object(variable, { 'x-component': 'NewAgentVariable' })
 export type NewAgentVariable = Static<typeof NewAgentVariable>
+const { name: _name, ...changeable } = variable
+export const AgentVariableChanges = Type.Partial(Type.Object(changeable), {
+  description: 'What you leave out stays.',
+})
+export type AgentVariableChanges = Static<typeof AgentVariableChanges>
 export const AgentVariable = Type.Object(
   {
     _id: generated._id,

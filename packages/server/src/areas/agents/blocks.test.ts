@@ -171,3 +171,28 @@ suite('createAgentVariable', () => {
     await refused(agentVariables.create(pathless), 'ERR_BAD_REQUEST')
   })
 })
+
+suite('updateAgentVariable', () => {
+  test('changes where its value is, but not into nothing', async () => {
+    const app = await server.newApp()
+    const { agentVariables } = app.client
+    await agentVariables.create({ name: 'ward', sourceType: 'constant', constantValue: '3' })
+    const changed = await agentVariables.update('ward', { constantValue: '4', description: 'Ward' })
+    assert.deepEqual([changed.constantValue, changed.description], ['4', 'Ward'])
+    assert.deepEqual(await agentVariables.list(), [changed])
+    const pathless = agentVariables.update('ward', { sourceType: 'user_metadata' })
+    await refused(pathless, 'ERR_BAD_REQUEST')
+    await refused(agentVariables.update('other', {}), 'ERR_TOOL_NOT_FOUND')
+  })
+})
+
+suite('deleteAgentVariable', () => {
+  test('removes it', async () => {
+    const app = await server.newApp()
+    const { agentVariables } = app.client
+    await agentVariables.create({ name: 'ward', sourceType: 'constant', constantValue: '3' })
+    await agentVariables.delete(`${app.id}_ward`)
+    assert.deepEqual(await agentVariables.list(), [])
+    await refused(agentVariables.delete('ward'), 'ERR_TOOL_NOT_FOUND')
+  })
+})
