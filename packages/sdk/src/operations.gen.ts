@@ -32,6 +32,12 @@ export type Agent = {
   apiTools: string[]
   mcpServers: string[]
   frontendActions: string[]
+  /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
+  serviceTools: {
+    name: 'search_messages' | 'list_members' | 'send_message'
+    /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
+    requiresApproval?: boolean
+  }[]
   /** Always empty. */
   files: unknown[]
   /** Always empty. */
@@ -119,6 +125,14 @@ export type AgentChanges = {
   apiTools?: string[] | undefined
   /** Slugs of MCP servers. */
   mcpServers?: string[] | undefined
+  /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
+  serviceTools?:
+    | {
+        name: 'search_messages' | 'list_members' | 'send_message'
+        /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
+        requiresApproval?: boolean | undefined
+      }[]
+    | undefined
   /** Functions that the devices of users run, by `triggerFunction`. */
   frontendActions?: string[] | undefined
   /** What the model is told before each conversation. */
@@ -2973,6 +2987,14 @@ export type NewAgent = {
   apiTools?: string[] | undefined
   /** Slugs of MCP servers. */
   mcpServers?: string[] | undefined
+  /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
+  serviceTools?:
+    | {
+        name: 'search_messages' | 'list_members' | 'send_message'
+        /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
+        requiresApproval?: boolean | undefined
+      }[]
+    | undefined
   /** Functions that the devices of users run, by `triggerFunction`. */
   frontendActions?: string[] | undefined
   /** What the model is told before each conversation. */

@@ -4904,7 +4904,8 @@ begin
       select mention_recipients(h, m.sender, array(select json_object_keys(asked.message -> 'data' -> 'mentions')))) end
     ) addressed (uid)
     join agents g on g.app_no = p_app_no and g.uid = addressed.uid and g.active
-    where (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
+    where (m.muid is null or not starts_with(m.muid, 'agent-tool-'))
+      and (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
       and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
     order by asked.nth, g.uid
   loop

@@ -3,7 +3,8 @@
 /*
  * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
  * a group whose member it is, if it answers there. Moves the position. `more`: there may be others. Questions from before
- * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself. Runs of one thread
+ * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself,
+ * nor what an agent sent in the name of a user. Runs of one thread
  * are one serial queue.
  */
 create or replace function start_agent_runs(
@@ -53,7 +54,8 @@ begin
       select mention_recipients(h, m.sender, array(select json_object_keys(asked.message -> 'data' -> 'mentions')))) end
     ) addressed (uid)
     join agents g on g.app_no = p_app_no and g.uid = addressed.uid and g.active
-    where (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
+    where (m.muid is null or not starts_with(m.muid, 'agent-tool-'))
+      and (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
       and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
     order by asked.nth, g.uid
   loop

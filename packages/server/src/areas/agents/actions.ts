@@ -4,7 +4,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { isEmpty } from '../../platform/http/changes.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import { getProviderRow } from '../models/actions.ts'
 import { addAgentUser, changeAgentUser, checkBlocks, dropAgent } from './people.ts'
 import {
@@ -34,6 +34,7 @@ export function toAgent({ id: appId }: Pick<ServedApp, 'id'>, row: AgentRow): Ag
     apiTools: definition.apiTools ?? [],
     mcpServers: definition.mcpServers ?? [],
     frontendActions: definition.frontendActions ?? [],
+    serviceTools: definition.serviceTools ?? [],
     ...{ files: [], websites: [], otherKbIntegrations: [] },
     ...(row.last_message_at && { lastMessageAt: row.last_message_at.getTime() }),
     ...(instruction !== undefined && { instruction, formattedInstruction: instruction }),
@@ -116,6 +117,10 @@ async function checkParts(tx: Tx, appNo: number, parts: AgentChanges): Promise<v
     ['mcpServer', parts.mcpServers],
     ['frontendAction', parts.frontendActions],
   ])
+  const names = parts.serviceTools?.map(({ name }) => name) ?? []
+  if (new Set(names).size < names.length) {
+    throw badRequest({ serviceTools: ['must not name a tool twice'] })
+  }
   // Deleting a provider takes the same lock.
   if (parts.providerId !== undefined) await getProviderRow(tx, appNo, parts.providerId)
 }

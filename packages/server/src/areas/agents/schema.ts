@@ -33,6 +33,26 @@ export const answering = {
   answersAgents: Type.Boolean({ description: 'Whether it answers other agents.' }),
 }
 
+const SERVICE_TOOL_NAMES = ['search_messages', 'list_members', 'send_message'] as const
+export type ServiceToolName = (typeof SERVICE_TOOL_NAMES)[number]
+
+const ServiceTool = Type.Object({
+  name: Type.Enum([...SERVICE_TOOL_NAMES]),
+  requiresApproval: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the user who asks has to approve each call. Without it, `send_message` needs approval.',
+    }),
+  ),
+})
+export type ServiceTool = Static<typeof ServiceTool>
+
+const ServiceTools = Type.Array(ServiceTool, {
+  maxItems: SERVICE_TOOL_NAMES.length,
+  description:
+    'Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups.',
+})
+
 const fields = {
   name: Name(100, 'Display name.'),
   icon: PictureUrl,
@@ -40,6 +60,7 @@ const fields = {
   tools: BlockNames('Names of tools.'),
   apiTools: BlockNames('Slugs of API tools.'),
   mcpServers: BlockNames('Slugs of MCP servers.'),
+  serviceTools: ServiceTools,
   frontendActions: BlockNames('Functions that the devices of users run, by `triggerFunction`.'),
   instruction: Text(20_000, 'What the model is told before each conversation.'),
   metaData: AgentMetadata,
@@ -82,6 +103,7 @@ export const Agent = Type.Object(
     apiTools: Names,
     mcpServers: Names,
     frontendActions: Names,
+    serviceTools: ServiceTools,
     files: Nothing('Always empty.'),
     websites: Nothing('Always empty.'),
     otherKbIntegrations: Nothing('Always empty.'),

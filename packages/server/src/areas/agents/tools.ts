@@ -27,6 +27,8 @@ import { lowered, readHeaders } from './headers.ts'
 import { McpSession } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
+import type { ServiceTool } from './schema.ts'
+import { callServiceTool, needsApproval, SERVICE_TOOLS } from './service-tools.ts'
 
 /** How a tool is shown. */
 export interface ShownTool {
@@ -73,7 +75,8 @@ export async function openToolbox(
     apiTools,
     frontendActions,
     mcpServers,
-  }: Pick<Definition, 'apiTools' | 'frontendActions' | 'mcpServers'>,
+    serviceTools = [],
+  }: Pick<Definition, 'apiTools' | 'frontendActions' | 'mcpServers' | 'serviceTools'>,
   signal: AbortSignal,
 ): Promise<Toolbox> {
   const sessions: McpSession[] = []
@@ -82,6 +85,10 @@ export async function openToolbox(
     ...(await namedRows(context, API_TOOLS.kind, apiTools)).map((row) => apiTool(context, row)),
     ...(await namedRows(context, FRONTEND_ACTIONS.kind, frontendActions)).map(frontendAction),
     ...(await Promise.all(servers.map((row) => mcpTools(context, row, sessions, signal)))).flat(),
+    // Everybody in a group would read what only the asking user may.
+    ...(context.question.guid === null ? serviceTools : []).map((tool) =>
+      serviceTool(context, tool),
+    ),
   ]
   const byName = new Map<string, Tool>()
   // Of those with the same name, the first one counts.
@@ -176,6 +183,19 @@ function frontendAction({ slug, definition }: BlockRow): Tool {
     ...{ name: slug, displayName: name, idempotent: false, waitsFor: 'device' },
     check: (args) => checkArguments(schema, args),
     call: () => Promise.reject(new Error('devices answer by themselves')),
+  }
+}
+
+/** Repeating a call changes nothing: messages of a call have one `muid`. */
+function serviceTool(context: ToolContext, tool: ServiceTool): Tool {
+  const { name } = tool
+  const { displayName, description, parameters } = SERVICE_TOOLS[name]
+  return {
+    offer: { name, description, parameters },
+    ...{ name, displayName, idempotent: true },
+    waitsFor: needsApproval(tool) ? 'approval' : undefined,
+    check: (args) => checkArguments(parameters, args),
+    call: (args, { key }) => callServiceTool(context, name, args, key),
   }
 }
 
