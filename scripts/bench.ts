@@ -15,6 +15,7 @@ type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure
 
 /** Imported only when it runs: with --same-bench, the other commit's code may not fit the other benches. */
 const benches: Record<string, () => Promise<Bench[]>> = {
+  agents: async () => [(await import('../packages/server/bench/agents.ts')).agents],
   'app-conversations': async () => [
     (await import('../packages/server/bench/app-conversations.ts')).appConversations,
   ],
