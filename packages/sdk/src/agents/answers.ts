@@ -1,4 +1,4 @@
-import type { AgentRun, AgentRunsMethods } from '../operations.gen.ts'
+import type { AgentRun, AgentRunsMethods, AgentStep } from '../operations.gen.ts'
 
 /** An answer that an agent is writing, or failed to write. */
 export interface RunningAnswer {
@@ -32,6 +32,8 @@ export interface CalledTool {
 export interface WaitingCall {
   toolCallId: string
   name: string
+  /** The name that people see. After a reload it is the same as `name`. */
+  displayName: string
   /** JSON text. */
   arguments: string
   waitsFor: 'approval' | 'device'
@@ -90,12 +92,12 @@ export class Answers {
     const known = this.#answers[runId]
     const place = { runId, conversationId, threadId, messageId }
     const fresh = { ...place, attempt, text: '', state: 'running' as const }
-    const empty: RunningAnswer = { ...fresh, tools: known?.tools ?? [] }
+    const empty: RunningAnswer = { ...fresh, tools: ended(known?.tools) }
     if (type === 'run_finished') {
       // The message says the rest. A held one comes later, or never.
       if (data.messageId === undefined) this.end(runId)
     } else if (type === 'run_error') {
-      this.#set({ ...empty, ...known, state: 'failed', reason: data.reason ?? '' })
+      this.#set(failedWith(known ?? empty, data.reason))
     } else if (type === 'run_started') this.#set({ ...fresh, tools: [] })
     else if (type === 'text_message_start') this.#set(empty)
     else if (type.startsWith('tool_call_')) this.#set(withTool(known ?? empty, type, data))
@@ -169,30 +171,33 @@ export class Answers {
     if (!run || !known) return
     if (run.state === 'finished') return this.end(runId)
     if (run.state === 'failed' || run.state === 'cancelled') {
-      this.#set({ ...known, state: 'failed', reason: run.reason ?? '' })
+      this.#set(failedWith(known, run.reason))
       return
     }
+    const tools = toolsOf(run.steps, known.tools)
+    const { text = '', attempt = 0 } = run
+    const newer =
+      attempt > known.attempt || (attempt === known.attempt && text.length > known.text.length)
+    const answer = { ...known, tools, ...(newer && { attempt, text }) }
     if (run.state === 'waiting') {
       const step = run.steps.filter(({ state }) => state === 'waiting').at(-1)
       if (!step) return
       const { tool: name = '', toolCallId = '', arguments: delta = '' } = step
+      const { displayName = name } = tools.find((tool) => tool.toolCallId === toolCallId) ?? {}
       const { waitsFor = 'approval' } = step
-      this.#set(waitingFor(known, { toolCallId, name, delta, waitsFor }))
+      this.#set(waitingFor(answer, { toolCallId, name, displayName, delta, waitsFor }))
       return
     }
+    this.#set(answer)
     this.#resume(runId)
-    const { text = '', attempt = 0 } = run
-    const newer =
-      attempt > known.attempt || (attempt === known.attempt && text.length > known.text.length)
-    if (newer) this.#set({ ...known, attempt, text })
   }
 }
 
 /** The answer with what an event says about a call of a tool. */
 function withTool(answer: RunningAnswer, type: string, data: AgentEvent['data']): RunningAnswer {
   const { toolCallId = '', name = '', displayName = name } = data
-  const others = answer.tools.filter((tool) => tool.toolCallId !== toolCallId)
   if (type === 'tool_call_start') {
+    const others = ended(answer.tools).filter((tool) => tool.toolCallId !== toolCallId)
     return { ...answer, tools: [...others, { toolCallId, name, displayName, done: false }] }
   }
   if (type !== 'tool_call_result') return answer
@@ -202,7 +207,32 @@ function withTool(answer: RunningAnswer, type: string, data: AgentEvent['data'])
   return { ...answer, tools }
 }
 
+/** Whatever it waited for, nobody is asked any more. */
+const failedWith = ({ waiting: _, ...answer }: RunningAnswer, reason = ''): RunningAnswer => ({
+  ...answer,
+  state: 'failed',
+  reason,
+})
+
+/** Calls are made one after the other, so what came before the next call or text is over. Refused calls have no result. */
+const ended = (tools: CalledTool[] = []) => tools.map((tool) => ({ ...tool, done: true }))
+
+/** The calls among the steps of a run. Only events have the names that people see. */
+function toolsOf(steps: AgentStep[], known: CalledTool[]): CalledTool[] {
+  const names = new Map(known.map(({ toolCallId, displayName }) => [toolCallId, displayName]))
+  const tools = new Map<string, CalledTool>()
+  for (const { tool: name, toolCallId = '', endedAt } of steps) {
+    if (name === undefined) continue
+    const displayName = names.get(toolCallId) ?? name
+    tools.set(toolCallId, { toolCallId, name, displayName, done: endedAt !== undefined })
+  }
+  // The steps may be older than the last event.
+  return tools.size < known.length ? known : [...tools.values()]
+}
+
 function waitingFor(answer: RunningAnswer, data: AgentEvent['data']): RunningAnswer {
   const { toolCallId = '', name = '', delta = '', waitsFor = 'approval' } = data
-  return { ...answer, state: 'waiting', waiting: { toolCallId, name, arguments: delta, waitsFor } }
+  const { displayName = name } = data
+  const waiting = { toolCallId, name, displayName, arguments: delta, waitsFor }
+  return { ...answer, state: 'waiting', waiting }
 }

@@ -142,7 +142,10 @@ suite('continueAgentRun', () => {
     for (const client of devices) {
       await until('a call', () => answer(client)?.state === 'waiting')
       const { toolCallId, ...call } = answer(client)?.waiting ?? {}
-      assert.deepEqual(call, { name: 'open$Shift', arguments: '{"day":"Mon"}', waitsFor: 'device' })
+      assert.deepEqual(call, {
+        ...{ name: 'open$Shift', displayName: 'Open' },
+        ...{ arguments: '{"day":"Mon"}', waitsFor: 'device' },
+      })
     }
     const { runId = '', waiting } = answer(devices[0] as LoquatClient) ?? {}
     const { toolCallId = '' } = waiting ?? {}
