@@ -1,4 +1,5 @@
 /** Reads what the components show of messages. Clients write `data`, so its fields can have any type. */
+import type { CalledTool, WaitingCall } from '@loquat/sdk/agents'
 import type { ChatMessage, Conversation, Message, Target } from '@loquat/sdk/client'
 import { durationOf } from './format.ts'
 import type { Strings } from './strings/en.ts'
@@ -129,6 +130,17 @@ export function callOf(message: Shown, own: string, strings: Strings) {
       return undefined
   }
 }
+
+/** What an answer that is being written says about tools. */
+interface ToolCalls {
+  runId?: string
+  tools?: CalledTool[]
+  waiting?: WaitingCall
+}
+
+/** The calls of tools in an answer that is being written. Clients write the data of other messages. */
+export const callsOf = ({ category, pending, data }: ChatMessage): ToolCalls =>
+  category === 'agentic' && pending === 'sending' ? (data as ToolCalls) : {}
 
 /** A message in one line. */
 export function summaryOf(

@@ -6,6 +6,11 @@ export { useChatState, useConnection } from './hooks/chat-state.ts'
 export { type Conversations, useConversation, useConversations } from './hooks/conversations.ts'
 export { useDraft } from './hooks/draft.ts'
 export { useFileLinks } from './hooks/files.ts'
+export {
+  type FrontendAction,
+  type FrontendActions,
+  useFrontendActions,
+} from './hooks/frontend-actions.ts'
 export { useGroup, useMembers } from './hooks/group.ts'
 export { type Messages, useMessages, useThread } from './hooks/messages.ts'
 export {

@@ -5,7 +5,16 @@ import { AgentBadge, AnswerState, Thinking } from './answer-state.tsx'
 import { Attachments } from './attachments.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat, useStrings } from './chat.tsx'
-import { actionOf, callOf, partyOf, plainText, senderOf, summaryOf, textOf } from './content.ts'
+import {
+  actionOf,
+  callOf,
+  callsOf,
+  partyOf,
+  plainText,
+  senderOf,
+  summaryOf,
+  textOf,
+} from './content.ts'
 import { EmojiButton } from './emoji-button.tsx'
 import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
 import { onlyAnswerOf } from './hooks/answers.ts'
@@ -17,6 +26,7 @@ import { Reactions, useReact } from './reactions.tsx'
 import { useRoom } from './room.tsx'
 import { Status } from './status.tsx'
 import { MessageText } from './text.tsx'
+import { ToolSteps, WaitingTool } from './tool-calls.tsx'
 
 /** A message with everything that belongs to it. */
 export const Message = memo(function Message(props: MessageProps) {
@@ -51,7 +61,10 @@ export const Message = memo(function Message(props: MessageProps) {
   const AvatarPart = parts.Avatar ?? Avatar
   const TextPart = parts.MessageText ?? MessageText
   const isAnswer = message.category === 'agentic'
-  const isThinking = isAnswer && message.pending === 'sending' && textOf(message) === undefined
+  const { tools = [], waiting } = callsOf(message)
+  const isCalling = waiting !== undefined || tools.at(-1)?.done === false
+  const isWriting = isAnswer && message.pending === 'sending'
+  const isThinking = isWriting && !isCalling && textOf(message) === undefined
   const canAct = !message.pending && !isDeleted
   const hasContent = textOf(message) !== undefined || 'attachments' in message.data
   return (
@@ -93,6 +106,7 @@ export const Message = memo(function Message(props: MessageProps) {
             <Time message={message} />
           </header>
         )}
+        {isWriting && <ToolSteps message={message} />}
         <div className="lq-bubble" hidden={isAnswer && !hasContent && !isThinking}>
           {!isDeleted && message.quotedMessageId !== undefined && <Quoted message={message} />}
           {isDeleted ? (
@@ -114,6 +128,7 @@ export const Message = memo(function Message(props: MessageProps) {
             {strings.flagged}
           </p>
         )}
+        {isWriting && <WaitingTool message={message} />}
         {isAnswer && message.pending && <AnswerState message={message} />}
         {!isAnswer && message.pending === 'failed' && <Failed message={message} />}
         {isAnswer && !message.pending && <FollowUp message={message} />}

@@ -1,7 +1,7 @@
 'use client'
 import type { ReactNode } from 'react'
 import { useClient } from './chat.tsx'
-import { isLargeEmoji, mentionsOf, textOf } from './content.ts'
+import { callsOf, isLargeEmoji, mentionsOf, textOf } from './content.ts'
 import { Markdown } from './markdown.tsx'
 import type { MessageTextProps } from './parts.ts'
 
@@ -9,7 +9,8 @@ import type { MessageTextProps } from './parts.ts'
 const SPECIAL =
   /(```[\s\S]+?```|`[^`\n]+`|<@uid:[^>\s]{1,100}>|https?:\/\/[^\s<>"'`]*[^\s<>"'`.,:;!?)\]}])/g
 
-const isWriting = ({ pending }: MessageTextProps['message']) => pending === 'sending'
+const isWriting = (message: MessageTextProps['message']) =>
+  message.pending === 'sending' && !callsOf(message).waiting
 
 /** The text of a message, with code, mentions and links. Agents write Markdown. */
 export function MessageText({ message }: MessageTextProps) {

@@ -3,22 +3,41 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TestApp } from '../../server/test/kit.ts'
-import { type ModelReply, useModelServer } from '../../server/test/model-server.ts'
+import {
+  type ModelCall,
+  type ModelReply,
+  questionIn,
+  resultsIn,
+  useModelServer,
+} from '../../server/test/model-server.ts'
+import { useToolServer } from '../../server/test/tool-server.ts'
 import { until } from '../../server/test/until.ts'
 import { findings } from './axe.ts'
 import { say } from './data.ts'
-import { message, newKit, openRoom, shoot, write } from './page.ts'
+import { message, newKit, openRoom, shoot, shootLooks, write } from './page.ts'
 
 const kit = await newKit({ LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' })
-let reply: () => ModelReply = () => ['Hello!']
-const models = useModelServer(() => reply())
+let reply: (call: ModelCall) => ModelReply = () => ['Hello!']
+const models = useModelServer((call) => reply(call))
+const tools = useToolServer((_, response) => response.end('booked'))
+const bookings = (day: string) => tools.requests.filter(({ body }) => body.includes(day))
 
-async function newAgent(): Promise<{ app: TestApp; agent: string }> {
+async function newAgent(parts: object = {}): Promise<{ app: TestApp; agent: string }> {
   const app = await kit.server.newApp()
   await app.client.users.create({ uid: 'amira', name: 'Amira Haddad' })
   const { url, key } = models
   await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
-  const { uid: agent } = await app.client.agents.create({ name: 'Helper', providerId: 'house' })
+  const parameters = [{ key: 'day', type: 'string' as const, required: true }]
+  await app.client.apiTools.create({
+    ...{ slug: 'book', name: 'Book a room', description: 'Books', endpoint: tools.url },
+    ...{ method: 'POST', enableBasicAuth: false, requiresApproval: true, parameters },
+  })
+  await app.client.frontendActions.create({
+    ...{ triggerFunction: 'openShift', name: 'Open a shift', description: 'Opens', parameters },
+  })
+  const { uid: agent } = await app.client.agents.create({
+    ...{ name: 'Helper', providerId: 'house', ...parts },
+  })
   return { app, agent }
 }
 
@@ -133,6 +152,84 @@ suite('an answer', () => {
     await failed.getByRole('button', { name: 'Retry' }).click()
     await message(page, 'Everything.').locator('.lq-answer').waitFor()
     await failed.waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+})
+
+suite('a tool that an agent wants to use', () => {
+  test('is approved or refused by the user, also after the page was loaded again', async () => {
+    const { app, agent } = await newAgent({ apiTools: ['book'] })
+    reply = () => ['Hello!']
+    await say(app, 'amira', agent, 'Hello?')
+    const page = await kit.open(app, 'amira')
+    await openRoom(page, /^Helper/)
+    await message(page, 'Hello!').locator('.lq-answer').waitFor()
+    const ended = Promise.withResolvers<void>()
+    reply = (call) =>
+      resultsIn(call).length === 0
+        ? ['Let me see. ', { tool: 'book', args: { day: questionIn(call) } }]
+        : answer(resultsIn(call))
+    async function* answer(results: string[]) {
+      yield `It says: ${results.join()}.`
+      await ended.promise
+    }
+
+    await write(page, 'Monday')
+    const asked = page.getByRole('region', { name: /^Helper wants to use/ })
+    await asked.getByText('Helper wants to use Book a room.').waitFor()
+    await asked.getByText('Monday', { exact: true }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    await shootLooks(page, 'approval')
+    const other = await kit.open(app, 'amira', { lang: 'ar', layout: 'messenger' })
+    await openRoom(other, /^Helper/)
+    await other.getByRole('button', { name: 'موافقة' }).waitFor()
+    assert.deepEqual(await findings(other), [])
+    await shootLooks(other, 'approval-ar')
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    assert.equal(bookings('Monday').length, 0)
+    await asked.getByRole('button', { name: 'Approve' }).press('Enter')
+    const monday = message(page, 'It says: booked.')
+    await monday.getByText('Used ').waitFor()
+    await asked.waitFor({ state: 'detached' })
+    await other.getByRole('button', { name: 'موافقة' }).waitFor({ state: 'detached' })
+    await shootLooks(page, 'tool-used')
+    // The text may not be stored yet, but its steps are.
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await page.getByRole('list', { name: 'What the agent has done' }).getByText('Used ').waitFor()
+    ended.resolve()
+    await monday.locator('.lq-answer:not([data-writing])').waitFor()
+    assert.equal(bookings('Monday').length, 1)
+
+    await write(page, 'Tuesday')
+    await asked.getByRole('button', { name: 'Refuse' }).click()
+    await message(page, 'refused').locator('.lq-answer:not([data-writing])').waitFor()
+    await write(page, 'Wednesday')
+    await asked.waitFor()
+    await page.getByRole('button', { name: 'Stop answering' }).click()
+    await page.getByText('Stopped.').waitFor()
+    await asked.waitFor({ state: 'detached' })
+    assert.equal(bookings('Tuesday').length + bookings('Wednesday').length, 0)
+    for (const one of [page, other]) await one.context().close()
+  })
+
+  test('is a function of the page', async () => {
+    const { app, agent } = await newAgent({ frontendActions: ['openShift'] })
+    reply = () => ['Hello!']
+    await say(app, 'amira', agent, 'Hello?')
+    const page = await kit.open(app, 'amira')
+    await openRoom(page, /^Helper/)
+    await message(page, 'Hello!').locator('.lq-answer').waitFor()
+    reply = (call) =>
+      resultsIn(call).length === 0
+        ? [{ tool: 'openShift', args: { day: questionIn(call) } }]
+        : [`The page says: ${resultsIn(call).join()}`]
+    await write(page, 'Monday')
+    await message(page, 'The page says: {"opened":"Monday"}').waitFor()
+    // Whatever goes wrong, the model is told.
+    await write(page, 'Sunday')
+    await message(page, 'Nobody works on Sunday.').locator('.lq-answer').waitFor()
     await page.context().close()
   })
 })

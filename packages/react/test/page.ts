@@ -102,6 +102,19 @@ export async function shoot(page: Page, name: string): Promise<void> {
   if (SHOTS) await page.screenshot({ path: `${SHOTS}/kit-${name}.png` })
 }
 
+/** The same in light and dark, and on a phone. */
+export async function shootLooks(page: Page, name: string): Promise<void> {
+  const size = page.viewportSize()
+  if (!SHOTS || !size) return
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await shoot(page, `${name}-${colorScheme}`)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await shoot(page, `${name}-390-${colorScheme}`)
+    await page.setViewportSize(size)
+  }
+}
+
 /** Opens the conversation with this name. */
 export const openRoom = async (page: Page, name: RegExp) => {
   await page.getByRole('navigation').getByRole('button', { name }).click()

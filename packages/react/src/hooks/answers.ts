@@ -13,7 +13,7 @@ export const AGENT_ROLE = '@agentic'
  * when the message arrives.
  */
 function messageOf(
-  { runId, state, text, reason, ...of }: RunningAnswer,
+  { runId, state, text, reason, tools, waiting, ...of }: RunningAnswer,
   agent: Party,
 ): ChatMessage {
   const entity = { uid: agent.id, name: agent.name, avatar: agent.picture }
@@ -21,7 +21,10 @@ function messageOf(
     ...{ id: runId, muid: runId, category: 'agentic', type: 'assistant', sender: agent.id },
     ...{ conversationId: of.conversationId, parentId: of.threadId },
     sentAt: Math.floor(Date.now() / 1000),
-    data: { text, runId, reason, entities: { sender: { entity, entityType: 'user' } } },
+    data: {
+      ...{ text, runId, reason, tools, waiting },
+      entities: { sender: { entity, entityType: 'user' } },
+    },
     pending: state === 'failed' ? 'failed' : 'sending',
   } as unknown as ChatMessage
 }

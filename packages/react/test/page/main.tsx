@@ -14,6 +14,7 @@ import {
   en,
   MessageList,
   Thread,
+  useFrontendActions,
 } from '../../src/index.ts'
 import { ar } from '../../src/strings/ar.ts'
 import { es } from '../../src/strings/es.ts'
@@ -40,6 +41,19 @@ const client = new LoquatClient({
 })
 Object.assign(window, { client })
 
+/** What agents may do in this page. */
+const frontendActions = {
+  openShift: ({ day }: Record<string, unknown>) => {
+    if (day === 'Sunday') throw new Error('Nobody works on Sunday.')
+    return { opened: day }
+  },
+}
+
+function Actions() {
+  useFrontendActions(frontendActions)
+  return null
+}
+
 type Choice<T> = T | undefined
 
 function Page() {
@@ -60,6 +74,7 @@ function Page() {
       theme={theme as Choice<'light' | 'dark'>}
       density={density as Choice<'comfortable' | 'compact'>}
     >
+      <Actions />
       <CallsProvider>
         <main
           className="page"
