@@ -12,10 +12,13 @@ import { gzipSync } from 'node:zlib'
 import { publint } from 'publint'
 import { build } from 'vite'
 import { buildSdk } from '../../sdk/build.ts'
+import { LONG } from '../../server/test/long.ts'
 import { buildReact } from '../build.ts'
+import react from '../package.json' with { type: 'json' }
 
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const KB = 1024
+const NEXT = '16.4.6'
 const run = promisify(execFile)
 
 let project: string
@@ -105,7 +108,61 @@ suite('the packed kit', () => {
     )
     await run('tsc', ['-p', project]).catch(({ stdout }) => assert.fail(stdout))
   })
+
+  // It installs Next.js, which takes longer than all other tests of the kit.
+  test('builds in Next.js, and is rendered on its server', { skip: !LONG }, async () => {
+    const site = join(project, 'site')
+    const packages = await Promise.all(['sdk', 'react'].map(packed))
+    await mkdir(join(site, 'app'), { recursive: true })
+    for (const [file, text] of Object.entries(SITE)) await writeFile(join(site, file), text)
+    const exact = ['next', 'react', 'react-dom'].map((name) => `${name}@${versions[name]}`)
+    const cwd = site
+    await run('npm', ['install', '--no-audit', '--no-fund', ...packages, ...exact], { cwd })
+    const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' }
+    const { stdout } = await run('npx', ['next', 'build'], { cwd, env })
+    console.log(stdout)
+    const html = await readFile(join(site, '.next/server/app/index.html'), 'utf8')
+    assert.match(html, /class="lq "/)
+    assert.match(html, /Conversaciones/)
+  })
 })
+
+/** The file that `npm pack` makes of a built package. */
+async function packed(name: string): Promise<string> {
+  const cwd = join(project, 'node_modules/@loquat', name)
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd })
+  return join(project, JSON.parse(stdout)[0].filename)
+}
+
+const versions: Record<string, string> = { next: NEXT, ...react.devDependencies }
+
+/** A page of Next.js: a server component with a chat, which is client code. */
+const SITE = {
+  'package.json': '{ "private": true, "type": "module" }',
+  'app/layout.jsx': `export default ({ children }) => (
+  <html lang="es"><body>{children}</body></html>
+)`,
+  'app/page.jsx': `import { Chat } from './chat.jsx'
+export default () => <main><Chat /></main>`,
+  'app/chat.jsx': `'use client'
+import { LoquatClient } from '@loquat/sdk/client'
+import { Channel, ChatProvider, ConversationList } from '@loquat/react'
+import { es } from '@loquat/react/strings/es'
+import '@loquat/react/theme.css'
+import { useState } from 'react'
+
+const client = new LoquatClient({ appId: 'a', uid: 'u', authToken: 't', region: 'eu', host: 'chat.example' })
+
+export function Chat() {
+  const [target, setTarget] = useState({ type: 'group', id: 'team' })
+  return (
+    <ChatProvider client={client} strings={es}>
+      <ConversationList selected={target} onSelect={setTarget} />
+      <Channel target={target} />
+    </ChatProvider>
+  )
+}`,
+}
 
 const APP = `import { LoquatClient, type Target } from '@loquat/sdk/client'
 import { Channel, ChatProvider, ConversationList, type MessageProps, useUnread } from '@loquat/react'
