@@ -26,6 +26,7 @@ export {
 export { type PreferencesState, usePreferences } from './hooks/preferences.ts'
 export { type PushState, usePush } from './hooks/push.ts'
 export { useReadMark } from './hooks/read-mark.ts'
+export { useReaders } from './hooks/readers.ts'
 export { type Recorder, useRecorder } from './hooks/recorder.ts'
 export { type Search, useSearch } from './hooks/search.ts'
 export { type Uploading, useUpload } from './hooks/upload.ts'

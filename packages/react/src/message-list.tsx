@@ -8,6 +8,7 @@ import { dayNameOf } from './format.ts'
 import { useAnswers } from './hooks/answers.ts'
 import { useMessages } from './hooks/messages.ts'
 import { useReadMark } from './hooks/read-mark.ts'
+import { useReaders } from './hooks/readers.ts'
 import { useFirstUnread } from './hooks/unread.ts'
 import { Icon } from './icons.tsx'
 import { Message } from './message.tsx'
@@ -28,6 +29,13 @@ function heightOf(message: ChatMessage | undefined): number {
 
 const newestOf = (messages: readonly ChatMessage[]) =>
   messages.findLast(({ pending }) => pending === undefined)
+
+/** So far from the end, nobody looks for readers. */
+const RECENT = 100
+
+/** The user's own last message. */
+const lastOwnOf = (messages: readonly ChatMessage[], uid: string) =>
+  messages.slice(-RECENT).findLast(({ sender, pending }) => sender === uid && !pending)?.id
 
 /**
  * The messages of a room. Only those in sight are in the document. Loading more never moves what is on the screen, and at
@@ -106,6 +114,9 @@ export function MessageList() {
   const isMarked = parentId === undefined || newestMessage?.category === 'agentic'
   useReadMark(target, sees && isMarked ? newest : undefined)
   const arrived = useArrived(messages, sees, newer)
+  const isGroup = target.type === 'group' && parentId === undefined
+  const lastOwn = isGroup && !newer ? lastOwnOf(messages, client.uid) : undefined
+  const readers = useReaders(target, lastOwn)
 
   const { highlighted, jumpTo, isGone, missed } = useJump(
     { jumpTo: list.jumpTo, messages },
@@ -201,6 +212,7 @@ export function MessageList() {
                   message={message}
                   isContinued={!isFirstUnread && continues(message, above)}
                   isHighlighted={highlighted === message.id}
+                  readers={lastOwn === message.id ? readers : undefined}
                 />
               </div>
             )

@@ -23,6 +23,7 @@ import type { MessageProps } from './parts.ts'
 import { moveFocus, Popover } from './popover.tsx'
 import { Problem } from './problem.tsx'
 import { Reactions, useReact } from './reactions.tsx'
+import { Readers } from './readers.tsx'
 import { useRoom } from './room.tsx'
 import { Status } from './status.tsx'
 import { MessageText } from './text.tsx'
@@ -30,7 +31,7 @@ import { ToolSteps, WaitingTool } from './tool-calls.tsx'
 
 /** A message with everything that belongs to it. */
 export const Message = memo(function Message(props: MessageProps) {
-  const { message, isContinued = false, isHighlighted = false } = props
+  const { message, isContinued = false, isHighlighted = false, readers = [] } = props
   const { client, strings, parts } = useChat()
   const room = useRoom()
   // The tools are only there while they can be used: otherwise the Tab key would stop at those of each message.
@@ -135,6 +136,7 @@ export const Message = memo(function Message(props: MessageProps) {
         {problem && <Problem />}
         {!isDeleted && <Reactions message={message} />}
         <ThreadSummary message={message} />
+        {readers.length > 0 && <Readers uids={readers} />}
       </div>
       {canAct && (isActive || isMenuOpen) && (
         <Tools message={message} isOwn={isOwn} onMore={() => setMenuOpen(true)} />

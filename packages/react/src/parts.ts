@@ -23,6 +23,8 @@ export interface MessageProps {
   isContinued?: boolean | undefined
   /** Somebody jumped to it. */
   isHighlighted?: boolean | undefined
+  /** The user's last message in a group: the UIDs of those who have read it. */
+  readers?: readonly string[] | undefined
 }
 
 export interface MessageTextProps {

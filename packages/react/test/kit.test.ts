@@ -113,11 +113,19 @@ suite('two people', () => {
     assert.equal(await field(amira).inputValue(), 'Well done @Cleo Laurent ')
     await field(amira).press('Enter')
     await amira.locator('.lq-mention', { hasText: '@Cleo Laurent' }).waitFor()
+    await message(amira, 'Well done').locator('.lq-status', { hasText: 'Sent' }).waitFor()
+    // One reads it while she looks, another one while she is elsewhere.
+    const read = (text: string) =>
+      message(amira, 'Well done').locator('.lq-readers', { hasText: text }).waitFor()
+    await app.as('daniel').conversations.markGroupRead('release', {})
+    await read('Read by 1 person')
 
     await field(amira).fill('half a text')
     await openRoom(amira, /^Ben/)
     await until('the field is empty', async () => (await field(amira).inputValue()) === '')
+    await app.as('yuki').conversations.markGroupRead('release', {})
     await openRoom(amira, /^Release/)
+    await read('Read by 2 people')
     await until('the draft is back', async () => (await field(amira).inputValue()) !== '')
     assert.equal(await field(amira).inputValue(), 'half a text')
     await field(amira).fill('')
@@ -224,6 +232,9 @@ async function fill(app: Awaited<ReturnType<typeof companyOf>>): Promise<void> {
   await say(app, 'amira', 'release', 'Great, thank you', { quotedMessageId: second })
   const { conversations } = app.client.onBehalfOf('amira')
   await conversations.markGroupRead('release', {})
+  for (const uid of ['ben', 'layla', 'yuki']) {
+    await app.client.onBehalfOf(uid).conversations.markGroupRead('release', {})
+  }
   await say(app, 'yuki', 'release', 'スクリーンショットを更新しました。')
   await say(app, 'cleo', 'release', '🚀')
   await say(

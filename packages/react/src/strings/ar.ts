@@ -46,6 +46,7 @@ export const ar: Strings = {
   sent: 'أُرسلت',
   delivered: 'تم التسليم',
   read: 'مقروءة',
+  readBy: (count) => `قرأها ${counted(count, ['شخص واحد', 'شخصان', 'أشخاص', 'شخصًا'])}`,
   failed: 'لم تُرسل',
   underReview: 'قيد المراجعة. أنت فقط ترى هذه الرسالة.',
   rejected: 'لم تُنشر لأنها تخالف القواعد.',

@@ -29,6 +29,7 @@ export const en = {
   sent: 'Sent',
   delivered: 'Delivered',
   read: 'Read',
+  readBy: (count: number) => (count === 1 ? 'Read by 1 person' : `Read by ${count} people`),
   failed: 'Not sent',
   underReview: 'Waiting for review. Only you can see this message.',
   rejected: 'Not published, because it breaks the rules.',

@@ -31,6 +31,7 @@ export const es: Strings = {
   sent: 'Enviado',
   delivered: 'Entregado',
   read: 'Leído',
+  readBy: (count) => (count === 1 ? 'Leído por 1 persona' : `Leído por ${count} personas`),
   failed: 'No enviado',
   underReview: 'En revisión. Solo tú puedes ver este mensaje.',
   rejected: 'No publicado, porque incumple las normas.',
