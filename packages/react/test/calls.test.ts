@@ -1,7 +1,8 @@
-/** Two people call each other in the kit, with fake cameras. */
+/** Two people call each other in the kit, with fake cameras. One of them reads Arabic. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { ar } from '../src/strings/ar.ts'
 import { findings } from './axe.ts'
 import { companyOf, say } from './data.ts'
 import { newKit, openRoom, shoot } from './page.ts'
@@ -20,6 +21,9 @@ const seesOther = (page: Page) =>
       ?.getVideoPlaybackQuality().totalVideoFrames > 3`,
   )
 
+const PHONE = { width: 390, height: 800 }
+const texts = ar.calls
+
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 suite('calls in the kit', () => {
@@ -28,34 +32,37 @@ suite('calls in the kit', () => {
     await say(app, 'ben', 'amira', 'Do you have a minute?')
     const [amira, ben] = await Promise.all([
       kit.open(app, 'amira', { calls: '1' }),
-      kit.open(app, 'ben', { calls: '1', theme: 'dark', width: 390, height: 800 }),
+      kit.open(app, 'ben', { ...PHONE, calls: '1', theme: 'dark', lang: 'ar', locale: 'ar' }),
     ])
     await openRoom(amira, /^Ben/)
     await button(amira, 'Start a video call').click()
     await amira.getByText('Ringing…').waitFor()
-    await ben.getByText('Amira Haddad is calling you with video').waitFor()
-    await shoot(ben, 'call-incoming-390-dark')
+    await ben.getByText(texts.incoming.video('Amira Haddad')).waitFor()
+    await shoot(ben, 'call-incoming-390-ar')
     assert.deepEqual(await findings(ben), [])
-    await button(ben, 'Answer').click()
+    await button(ben, texts.answer).click()
     await Promise.all([seesOther(amira), seesOther(ben)])
     await button(amira, 'Microphone').click()
-    await ben.getByText('Amira Haddad’s microphone is off').waitFor({ state: 'attached' })
+    await ben.getByText(texts.muted('Amira Haddad')).waitFor({ state: 'attached' })
     await shoot(amira, 'call')
-    await shoot(ben, 'call-390-dark')
+    await shoot(ben, 'call-390-ar')
     assert.deepEqual(await findings(amira), [])
     await button(amira, 'Make the call smaller').click()
     await shoot(amira, 'call-small')
-    await button(ben, 'Hang up').click()
+    await button(ben, texts.smaller).click()
+    await shoot(ben, 'call-small-390-ar')
+    assert.deepEqual(await findings(ben), [])
+    await button(ben, texts.hangUp).click()
     await amira.locator('.lq-call').waitFor({ state: 'detached' })
     await amira.getByText(/^Video call, \d+:\d\d/).waitFor()
 
     await button(amira, 'Start an audio call').click()
-    await button(ben, 'Answer').waitFor()
+    await button(ben, texts.answer).waitFor()
     await button(amira, 'Hang up').click()
     await amira.getByText('Audio call, not answered').waitFor()
     await openRoom(ben, /^Amira/)
-    await ben.getByText('Missed audio call from Amira Haddad').waitFor()
-    await shoot(ben, 'call-missed-390-dark')
+    await ben.getByText(texts.missed.audio('Amira Haddad')).waitFor()
+    await shoot(ben, 'call-missed-390-ar')
     await shoot(amira, 'call-entries')
     await Promise.all([amira.context().close(), ben.context().close()])
   })

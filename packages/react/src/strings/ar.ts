@@ -181,11 +181,12 @@ export const ar: Strings = {
   refuse: 'رفض',
   somebody: 'شخص ما',
   action: {
-    added: (by, on) => `أضاف ${by} ${on}`,
+    // Two names side by side would be one text from left to right if both are in Latin letters.
+    added: (by, on) => `أضاف ${by} العضو ${on}`,
     joined: (by) => `انضم ${by}`,
     left: (by) => `غادر ${by}`,
-    kicked: (by, on) => `أزال ${by} ${on}`,
-    banned: (by, on) => `حظر ${by} ${on}`,
+    kicked: (by, on) => `أزال ${by} العضو ${on}`,
+    banned: (by, on) => `حظر ${by} العضو ${on}`,
     unbanned: (by, on) => `رفع ${by} الحظر عن ${on}`,
     scopeChanged: (by, on) => `غيّر ${by} دور ${on}`,
   },
