@@ -1,9 +1,9 @@
 'use client'
 import type { ChatMessage } from '@loquat/sdk/client'
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useChat } from './chat.tsx'
-import { continues, dayOf, keyOf, plainText, senderOf, summaryOf } from './content.ts'
+import { continues, dayOf, keyOf, senderOf, summaryOf, textOf } from './content.ts'
 import { dayNameOf } from './format.ts'
 import { useAnswers } from './hooks/answers.ts'
 import { useMessages } from './hooks/messages.ts'
@@ -20,10 +20,10 @@ const NEAR = 15
 const END_PX = 60
 const HIGHLIGHT_MS = 2_500
 
-/** A guess, until the row is measured. */
+/** A guess, until the row is measured. It has to be cheap: a jump far away needs one for every message. */
 function heightOf(message: ChatMessage | undefined): number {
   if (!message) return 40
-  const lines = Math.ceil(plainText(message).length / 70)
+  const lines = Math.ceil((textOf(message) ?? '').length / 70)
   return 28 + 22 * Math.max(1, lines) + ('attachments' in message.data ? 220 : 0)
 }
 
@@ -45,8 +45,10 @@ export function MessageList() {
   const { client, strings, parts } = useChat()
   const { target, parentId, name, setJump } = useRoom()
   const list = useMessages(target, parentId)
-  const { more, newer, loading, loaded, error, loadOlder, loadNewer } = list
-  const messages = useAnswers(target, parentId, list.messages)
+  const { loading, loaded, error } = list
+  const all = useAnswers(target, parentId, list.messages)
+  const shown = useShown(list, all)
+  const { messages, more, newer, loadOlder, loadNewer } = shown
   const unread = useFirstUnread(target, parentId, messages, more)
   const scroller = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(true)
@@ -59,7 +61,8 @@ export function MessageList() {
     count: messages.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => heightOf(messages[index]),
-    getItemKey: (index) => keyOf(messages[index] as ChatMessage),
+    // With another function, all places are computed again.
+    getItemKey: useCallback((index: number) => keyOf(messages[index] as ChatMessage), [messages]),
     overscan: 6,
     paddingStart: 16,
     paddingEnd: 12,
@@ -107,13 +110,13 @@ export function MessageList() {
   useEffect(noteEnd)
   useStickyEnd(scroller, isAtEnd && !newer, () => virtualizer.scrollToEnd())
 
-  const newestMessage = newestOf(messages)
+  const newestMessage = newestOf(all)
   const newest = newestMessage?.id
   const sees = isPlaced && isAtEnd && !newer
   // Replies aren't unread, except for answers of agents.
   const isMarked = parentId === undefined || newestMessage?.category === 'agentic'
   useReadMark(target, sees && isMarked ? newest : undefined)
-  const arrived = useArrived(messages, sees, newer)
+  const arrived = useArrived(all, sees, newer)
   const isGroup = target.type === 'group' && parentId === undefined
   const lastOwn = isGroup && !newer ? lastOwnOf(messages, client.uid) : undefined
   const readers = useReaders(target, lastOwn)
@@ -122,6 +125,7 @@ export function MessageList() {
     { jumpTo: list.jumpTo, messages },
     setMoving,
     (index) => virtualizer.scrollToIndex(index, { align: 'center' }),
+    shown.include,
   )
   useEffect(() => setJump(jumpTo), [setJump, jumpTo])
   const [isEndMissed, setEndMissed] = useState(false)
@@ -133,7 +137,10 @@ export function MessageList() {
       afterFrames(() => setMoving(false))
     }
     list.jumpTo().then(
-      () => afterFrames(arrive),
+      () => {
+        shown.toLast()
+        afterFrames(arrive)
+      },
       () => {
         setMoving(false)
         setEndMissed(true)
@@ -184,7 +191,7 @@ export function MessageList() {
         <div className="lq-rows" style={{ height: virtualizer.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
             const message = messages[index] as ChatMessage
-            const above = messages[index - 1]
+            const above = all[shown.start + index - 1]
             const isFirstUnread = index === unread.index
             // A thread has its first day in the message above it.
             const isNewDay = above ? dayOf(above) !== dayOf(message) : parentId === undefined
@@ -269,9 +276,42 @@ export function MessageList() {
           <Icon name="down" size={14} />
         </button>
       )}
-      <Announcer messages={messages} me={client.uid} />
+      <Announcer messages={all} me={client.uid} />
     </div>
   )
+}
+
+/** The most messages that the list lays out. Each row that is measured moves all rows below it. */
+const MOST = 500
+/** So many more are shown when somebody scrolls near their end. */
+const STEP = 200
+
+/**
+ * The part of the loaded messages that the list lays out. It moves when somebody scrolls near its end, and only then are more
+ * messages loaded.
+ */
+function useShown(list: ReturnType<typeof useMessages>, all: readonly ChatMessage[]) {
+  /** How many messages at the end are left out. */
+  const [wanted, setSkipped] = useState(0)
+  const most = Math.max(0, all.length - MOST)
+  const skipped = Math.min(wanted, most)
+  const start = most - skipped
+  const messages = useMemo(
+    () => (most === 0 ? all : all.slice(start, all.length - skipped)),
+    [all, most, start, skipped],
+  )
+  const move = (by: number) => setSkipped(Math.max(0, Math.min(most, skipped + by)))
+  return {
+    ...{ messages, start, more: list.more || start > 0, newer: list.newer || skipped > 0 },
+    loadOlder: start > 0 ? () => move(STEP) : list.loadOlder,
+    loadNewer: skipped > 0 ? () => move(-STEP) : list.loadNewer,
+    toLast: () => setSkipped(0),
+    /** Moves to a message, unless it is shown or isn't loaded. */
+    include: (id: string) => {
+      const index = all.findIndex((one) => one.id === id)
+      if (index >= 0) setSkipped(Math.max(0, all.length - index - MOST / 2))
+    },
+  }
 }
 
 /** What is above the first message. */
@@ -335,23 +375,24 @@ function useJump(
   { jumpTo: load, messages }: Pick<ReturnType<typeof useMessages>, 'jumpTo' | 'messages'>,
   setMoving: (isMoving: boolean) => void,
   scrollTo: (index: number) => void,
+  include: (id: string) => void,
 ) {
   const [wanted, setWanted] = useState<string>()
   const [highlighted, setHighlighted] = useState<string>()
   const [isGone, setGone] = useState(false)
   /** The message that could not be loaded. */
   const [missed, setMissed] = useState<string>()
-  const scroll = useRef(scrollTo)
+  const actions = useRef({ scrollTo, include })
   useLayoutEffect(() => {
-    scroll.current = scrollTo
+    actions.current = { scrollTo, include }
   })
   useLayoutEffect(() => {
     if (wanted === undefined) return
     const index = messages.findIndex(({ id }) => id === wanted)
-    if (index < 0) return
+    if (index < 0) return actions.current.include(wanted)
     setWanted(undefined)
     setHighlighted(wanted)
-    scroll.current(index)
+    actions.current.scrollTo(index)
     afterFrames(() => setMoving(false))
   }, [wanted, messages, setMoving])
   useEffect(() => {

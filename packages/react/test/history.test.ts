@@ -3,12 +3,17 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { LONG } from '../../server/test/long.ts'
+import { assertWithin, timedTest } from '../../server/test/timed-test.ts'
 import { until } from '../../server/test/until.ts'
 import { addHistory, companyOf, say } from './data.ts'
 import { newKit } from './page.ts'
 
 const kit = await newKit()
 const DEPTH = LONG ? 10_000 : 700
+/** How many messages somebody scrolls through, and how many of them in one trace. */
+const LENGTH = LONG ? 50_000 : 700
+const TRACED = LONG ? 5_000 : 350
+const TASK_MS = 50
 const ROOM = 'amira_user_ben'
 
 const openBen = async (page: Page) => {
@@ -58,6 +63,94 @@ const CLIMB = `async (depth) => {
   return { moved, rows, pages, count: room().messages.length }
 }`
 
+/** Scrolls up, a screen per frame, until so many messages are loaded. Returns the most rows that were in the document. */
+const RISE = `async (count) => {
+  const scroller = document.querySelector('.lq-scroller')
+  const room = () => client.state.rooms['${ROOM}']
+  let rows = 0
+  while (room().messages.length < count && room().more) {
+    scroller.scrollTop -= 900
+    await new Promise(requestAnimationFrame)
+    rows = Math.max(rows, scroller.querySelectorAll('.lq-row').length)
+  }
+  return rows
+}`
+
+/** Scrolls down to the end, like somebody who drags the scroll bar. */
+const FALL = `async () => {
+  const scroller = document.querySelector('.lq-scroller')
+  let rows = 0
+  while (document.querySelector('.lq-pill-end')) {
+    scroller.scrollTop += 5_000
+    await new Promise(requestAnimationFrame)
+    rows = Math.max(rows, scroller.querySelectorAll('.lq-row').length)
+  }
+  return rows
+}`
+
+/**
+ * Scrolls down, a bit at a time. Returns how many messages were on the way, and how far one of them was at most from where it had
+ * to be.
+ */
+const DESCEND = `async (steps) => {
+  const scroller = document.querySelector('.lq-scroller')
+  const frame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+  const seen = new Set()
+  const inSight = () => [...scroller.querySelectorAll('.lq-message')].flatMap((row) => {
+    const label = /no \\d+ ?/.exec(row.textContent)?.[0]
+    const { top } = row.getBoundingClientRect()
+    return label && top > 0 && top < innerHeight ? [[label, top]] : []
+  })
+  let moved = 0
+  for (let nth = 0; nth < steps && document.querySelector('.lq-pill-end'); nth++) {
+    const before = new Map(inSight())
+    const from = scroller.scrollTop
+    scroller.scrollTop += 500
+    const by = scroller.scrollTop - from
+    await frame()
+    await frame()
+    for (const [label, top] of inSight()) {
+      seen.add(label)
+      if (before.has(label)) moved = Math.max(moved, Math.abs(before.get(label) - by - top))
+    }
+  }
+  return { moved, seen: seen.size }
+}`
+
+/** The most CPU time that a task of the page's main thread takes while something happens, in milliseconds. */
+async function longestTask(page: Page, work: () => Promise<unknown>): Promise<number> {
+  const browser = page.context().browser() ?? assert.fail('no browser')
+  await browser.startTracing(page, { categories: ['toplevel'] })
+  await work()
+  const { traceEvents } = JSON.parse(String(await browser.stopTracing())) as {
+    traceEvents: Traced[]
+  }
+  const threads = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  )
+  const tasks = traceEvents.filter(
+    ({ name, pid, tid }) => name.endsWith('RunTask') && threads.has(`${pid} ${tid}`),
+  )
+  assert.ok(tasks.length > 0, 'no tasks')
+  return tasks.reduce((most, { tdur = 0 }) => Math.max(most, tdur), 0) / 1_000
+}
+
+interface Descent {
+  moved: number
+  seen: number
+}
+
+/** An event of Chromium's trace. `tdur` is CPU time, in microseconds. */
+interface Traced {
+  name: string
+  pid: number
+  tid: number
+  tdur?: number
+  args?: { name?: string }
+}
+
 suite('a long conversation', () => {
   test('keeps what is on the screen in its place while older messages load', async () => {
     const app = await companyOf(kit.server)
@@ -79,6 +172,51 @@ suite('a long conversation', () => {
     await say(app, 'ben', 'amira', 'A new one.')
     await page.locator('.lq-message', { hasText: 'A new one.' }).waitFor()
     await until('the list is at its end', () => page.evaluate(AT_END))
+    await page.context().close()
+  })
+
+  timedTest('keeps few rows and short tasks while somebody scrolls through it', async () => {
+    const app = await companyOf(kit.server)
+    const first = await say(app, 'amira', 'ben', 'The first one.')
+    await addHistory(app, first, LENGTH + 200)
+    const page = await kit.open(app, 'amira')
+    await openBen(page)
+    let rows = 0
+    let longest = 0
+    const scroll = async (script: string) => {
+      const took = await longestTask(page, async () => {
+        rows = Math.max(rows, await page.evaluate<number>(script))
+      })
+      longest = Math.max(longest, took)
+      return took
+    }
+    for (let count = TRACED; count <= LENGTH; count += TRACED) {
+      const took = await scroll(`(${RISE})(${count})`)
+      if (LONG) console.log(`${count} messages: ${took.toFixed(1)} ms`)
+    }
+    const held = await page.evaluate<number>(`client.state.rooms['${ROOM}'].messages.length`)
+    assert.ok(held >= LENGTH, `${held} messages`)
+    const { moved, seen } = await page.evaluate<Descent>(`(${DESCEND})(300)`)
+    const down = await scroll(`(${FALL})()`)
+    // What arrives changes a room that holds all of them.
+    const news = await longestTask(page, async () => {
+      const id = await say(app, 'ben', 'amira', 'A new one.')
+      await page.locator('.lq-message', { hasText: 'A new one.' }).waitFor()
+      await app.as('ben').messages.addReaction(id, '👍')
+      await page.locator('.lq-reaction').first().waitFor()
+      await page.locator('.lq-composer textarea').fill('An own one.')
+      await page.locator('.lq-composer textarea').press('Enter')
+      await page.locator('.lq-message .lq-status', { hasText: 'Sent' }).last().waitFor()
+      await app.as('ben').conversations.markUserRead('amira', {})
+      await page.locator('.lq-message .lq-status[data-read]').last().waitFor()
+    })
+    console.log(
+      `${held} messages, ${rows} rows, longest task ${longest.toFixed(1)} ms of CPU, ` +
+        `down ${down.toFixed(1)} ms, with news ${news.toFixed(1)} ms; ${seen} seen on the way down, moved by ${moved} px`,
+    )
+    assert.ok(seen > 300 && moved <= 1, `moved by ${moved} px among ${seen}`)
+    assert.ok(rows < 80, `${rows} rows`)
+    assertWithin(TASK_MS, Math.max(longest, news), 'the longest task')
     await page.context().close()
   })
 

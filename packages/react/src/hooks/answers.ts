@@ -38,6 +38,8 @@ function withAnswers(
   parentId: string | undefined,
   running: ReadonlyMap<string, readonly ChatMessage[]>,
 ): readonly ChatMessage[] {
+  // Without an agent there are none, and rooms can be large.
+  if (running.size === 0 && !messages.some(onlyAnswerOf)) return messages
   const answersOf = (message: ChatMessage) => {
     const answer = parentId === undefined ? onlyAnswerOf(message) : undefined
     return answer ? [answer] : (running.get(message.id) ?? [])
@@ -68,9 +70,9 @@ export function useAnswers(
     const agent = conversation ? counterpartOf(conversation) : { id, name: id }
     const own = Object.values(answers).filter((one) => one.conversationId === conversationId)
     // The message may be there already, if it was fetched.
-    const arrived = new Set(messages.map(({ muid }) => muid))
+    const hasArrived = (runId: string) => messages.some(({ muid }) => muid === runId)
     const running = Map.groupBy(
-      own.filter(({ runId }) => !arrived.has(runId)),
+      own.filter(({ runId }) => !hasArrived(runId)),
       ({ messageId }) => messageId,
     )
     const shown = [...running].map(
