@@ -149,9 +149,14 @@ function Preview({ conversation }: { conversation: Conversation }) {
   const isGroup = conversationType === 'group' && lastMessage.category !== 'action'
   const sender = isOwn ? strings.you : senderOf(lastMessage).name.split(/\s/)[0]
   return (
+    // The message alone sets the direction: what is in <bdi> doesn't count.
     <span className="lq-preview lq-clip" dir="auto">
-      {isOwn && conversationType === 'user' && <Status message={lastMessage} />}
-      {isGroup && `${sender}: `}
+      {isOwn && conversationType === 'user' && (
+        <bdi>
+          <Status message={lastMessage} />
+        </bdi>
+      )}
+      {isGroup && <bdi>{`${sender}: `}</bdi>}
       {summaryOf(lastMessage, strings)}
     </span>
   )
