@@ -2,6 +2,13 @@ import { gathered, watch } from './peer.ts'
 import type { Line } from './sending.ts'
 import type { CallStream, Peer } from './web.ts'
 
+/** What statistics say about audio: its energy and its length so far. */
+interface Heard {
+  type: string
+  totalAudioEnergy?: number
+  totalSamplesDuration?: number
+}
+
 /** A connection on which this device receives what another one sends. */
 export class Receiving {
   readonly stream: CallStream
@@ -11,6 +18,7 @@ export class Receiving {
   readonly #onLost: () => void
   #peer: Peer | undefined
   #closed = false
+  #heard = { energy: 0, seconds: 0 }
 
   constructor(line: Line, publicationId: string, onChange: () => void, onLost: () => void) {
     this.#line = line
@@ -39,18 +47,23 @@ export class Receiving {
     await api.answerMedia(sessionId, this.#publicationId, { deviceId, sdp })
   }
 
-  /** How loud it is at this moment, from 0 to 1. */
+  /** How loud it was since the last call, from 0 to 1. A level of one moment would miss who pauses at that moment. */
   async level(): Promise<number> {
-    let level = 0
+    const before = this.#heard
+    const heard = { energy: 0, seconds: 0 }
     for (const receiver of this.#peer?.getReceivers() ?? []) {
       if (receiver.track.kind !== 'audio') continue
       const stats = await receiver.getStats()
       stats.forEach((report: unknown) => {
-        const { type, audioLevel } = report as { type: string; audioLevel?: number }
-        if (type === 'inbound-rtp') level = Math.max(level, audioLevel ?? 0)
+        const { type, totalAudioEnergy = 0, totalSamplesDuration = 0 } = report as Heard
+        if (type !== 'inbound-rtp') return
+        heard.energy += totalAudioEnergy
+        heard.seconds += totalSamplesDuration
       })
     }
-    return level
+    this.#heard = heard
+    const seconds = heard.seconds - before.seconds
+    return seconds > 0 ? Math.sqrt(Math.max(0, heard.energy - before.energy) / seconds) : 0
   }
 
   close(): void {
