@@ -14,6 +14,7 @@ import {
   RoleRecord,
   SanctionRecord,
   SCOPES,
+  TranscriptionRecord,
   UserRecord,
   UserSnapshot,
   WebhookRecord,
@@ -254,6 +255,8 @@ const CallPresence = Type.Object({
   ),
 })
 
+const Transcribed = Type.Object({ call: CallSummary, transcription: TranscriptionRecord })
+
 const callMessage = ({ message }: Static<typeof CallChange>) => ({ call: message })
 const sessionStart = ({ call }: Static<typeof CallChange>) => ({
   created_at: call.joinedAt ?? call.initiatedAt,
@@ -276,6 +279,12 @@ const sessionEnd = ({ call, occupants }: Static<typeof CallEnd>) => ({
   destroyed_at: call.endedAt,
   sessionId: call.sessionId,
 })
+
+const transcriptionOf = ({ call, transcription }: Static<typeof Transcribed>) => {
+  const { tid, transcriptDate, transcriptUrl, startTime, endTime } = transcription
+  const { sessionId } = call
+  return { sessionId, tid, transcriptDate, transcript_url: transcriptUrl, startTime, endTime }
+}
 
 const OneWebhook = Type.Object({ webhook: WebhookRecord })
 
@@ -708,6 +717,12 @@ export const events = {
     trigger: 'call_participant_left',
     triggerData: sessionPresence,
     payload: CallPresence,
+  },
+  'call.transcribed': {
+    summary: 'A server of the app added a transcription to a call.',
+    trigger: 'transcription_generated',
+    triggerData: transcriptionOf,
+    payload: Transcribed,
   },
   'meeting.started': {
     summary: 'A session without ringing (`meet`) started.',

@@ -58,6 +58,7 @@ export {
   SanctionRecord,
   SCOPES,
   type Scope,
+  TranscriptionRecord,
   UserRecord,
   UserSnapshot,
   WebhookRecord,

@@ -244,6 +244,25 @@ export const CallOccupant = Type.Object(
 )
 export type CallOccupant = Static<typeof CallOccupant>
 
+/** A transcript of a call. */
+export const TranscriptionRecord = Type.Object(
+  {
+    tid: Type.String(),
+    roomName: Type.String({ description: 'Session id of the call.' }),
+    mid: Type.Optional(
+      Type.String({
+        description: 'Id of the meeting. Absent if the transcript is about the whole session.',
+      }),
+    ),
+    startTime: Seconds('Start of the transcript, in Unix seconds.'),
+    endTime: Seconds('End of the transcript, in Unix seconds.'),
+    transcriptDate: Type.String({ description: 'Time when it was added, in ISO 8601.' }),
+    transcriptUrl: Type.String({ description: 'Path of the file: `/v3/files/{id}`.' }),
+  },
+  { additionalProperties: false, 'x-component': 'Transcription' },
+)
+export type TranscriptionRecord = Static<typeof TranscriptionRecord>
+
 /** A reaction of one user to a message, as answers and events show it. */
 export const ReactionRecord = Type.Object(
   {

@@ -10,6 +10,7 @@ import type {
   Role,
   Sanction,
   StoredFile,
+  Transcription,
   User,
   Webhook,
 } from './operations.gen.ts'
@@ -1007,6 +1008,11 @@ export interface EventPayloads {
     occupant: CallOccupant
     /** The user's call moves to another device. */
     transferred?: true
+  }
+  /** A server of the app added a transcription to a call. */
+  'call.transcribed': {
+    call: Call
+    transcription: Transcription
   }
   /** A session without ringing (`meet`) started. */
   'meeting.started': {

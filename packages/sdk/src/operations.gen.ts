@@ -824,6 +824,8 @@ export type CallRecord = {
   /** Id of the meeting. */
   mid: string
   participants: CallParticipant[]
+  /** The five newest, if there are any. */
+  transcriptions?: Transcription[]
 }
 
 export type Card = {
@@ -4686,15 +4688,18 @@ export type TimeZone = {
 }
 
 export type Transcription = {
-  roomName: string
   tid: string
+  /** Session id of the call. */
+  roomName: string
+  /** Id of the meeting. Absent if the transcript is about the whole session. */
   mid?: string
   /** Start of the transcript, in Unix seconds. */
   startTime: number
   /** End of the transcript, in Unix seconds. */
   endTime: number
-  /** ISO 8601. */
+  /** Time when it was added, in ISO 8601. */
   transcriptDate: string
+  /** Path of the file: `/v3/files/{id}`. */
   transcriptUrl: string
 }
 
@@ -6877,6 +6882,17 @@ export type ListCallTranscriptionsQuery = {
   page?: number | undefined
 }
 
+export type AddCallTranscriptionBody = {
+  /** A file of the app that is `ready`, with the transcript. */
+  fileId: string
+  /** Id of the meeting. Leave it out if the transcript is about the whole session. */
+  mid?: string | undefined
+  /** Start of the transcript, in Unix seconds. Defaults to the start of the call. */
+  startTime?: number | undefined
+  /** End of the transcript, in Unix seconds. Defaults to the end of the call. */
+  endTime?: number | undefined
+}
+
 export type JoinCallBody = {
   /** The device's own id. Its user's other devices learn from it that they may stop ringing. */
   deviceId?: string | undefined
@@ -7263,6 +7279,7 @@ export type ListEventsQuery = {
         | 'call.ended'
         | 'call.participant.joined'
         | 'call.participant.left'
+        | 'call.transcribed'
         | 'meeting.started'
         | 'meeting.ended'
         | 'meeting.participant.joined'
@@ -11335,8 +11352,8 @@ export class ThreadsMethods {
   }
 }
 
-/** `client.calls` */
-export class CallsMethods {
+/** `client.calls`, as far as users may call it */
+export class UserCallsMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -11527,6 +11544,28 @@ export class CallsMethods {
         path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}/answer`,
         body,
       },
+      options,
+    )
+  }
+}
+
+/** `client.calls` */
+export class CallsMethods extends UserCallsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
+
+  /** Add a transcription to a call. */
+  async addTranscription(
+    sessionId: string,
+    body: AddCallTranscriptionBody,
+    options?: CallOptions,
+  ): Promise<Transcription> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/transcriptions`, body },
       options,
     )
   }
@@ -13196,7 +13235,7 @@ export class UserOperations {
   readonly interactions: InteractionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly threads: ThreadsMethods
-  readonly calls: CallsMethods
+  readonly calls: UserCallsMethods
   readonly files: FilesMethods
   readonly conversations: UserConversationsMethods
   readonly notificationPreferences: NotificationPreferencesMethods
@@ -13216,7 +13255,7 @@ export class UserOperations {
     this.interactions = new InteractionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.threads = new ThreadsMethods(transport)
-    this.calls = new CallsMethods(transport)
+    this.calls = new UserCallsMethods(transport)
     this.files = new FilesMethods(transport)
     this.conversations = new UserConversationsMethods(transport)
     this.notificationPreferences = new NotificationPreferencesMethods(transport)

@@ -1020,6 +1020,22 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION public.count_call_file() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_op = 'INSERT' then
+    update files set refs = refs + 1, expires_at = null
+    where app_no = new.app_no and id = new.file_id and state = 'ready' and not picture;
+    if not found then perform refuse('ERR_FILE_NOT_FOUND', jsonb_build_object('id', new.file_id)); end if;
+  else
+    update files set refs = refs - 1,
+      expires_at = case when refs = 1 then clock_timestamp() else expires_at end
+    where app_no = old.app_no and id = old.file_id;
+  end if;
+  return null;
+end $$;
+
 CREATE FUNCTION public.count_file(p_app_no integer, p_uid text, p_files integer, p_bytes bigint, p_quota bigint DEFAULT NULL::bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1759,6 +1775,10 @@ begin
   v_done := v_done + v_part;
   delete from call_connections c using call_participants p
   where p.app_no = p_app_no and p.uid = p_uid and c.app_no = p_app_no and c.call_id = p.call_id and c.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  delete from call_files f using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and f.app_no = p_app_no and f.call_id = p.call_id and f.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
@@ -2741,6 +2761,8 @@ CREATE TABLE public.calls (
     lone_since timestamp with time zone,
     media_server text,
     media_version integer DEFAULT 0 NOT NULL,
+    recorded boolean DEFAULT false NOT NULL,
+    transcribed boolean DEFAULT false NOT NULL,
     CONSTRAINT calls_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
     CONSTRAINT calls_mode_check CHECK ((mode = ANY (ARRAY['call'::text, 'meet'::text, 'presenter'::text]))),
     CONSTRAINT calls_status_check CHECK ((status = ANY (ARRAY['initiated'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text, 'cancelled'::text, 'busy'::text]))),
@@ -4085,6 +4107,24 @@ begin
   end if;
 end $$;
 
+CREATE TABLE public.call_participants (
+    app_no integer NOT NULL,
+    call_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    no smallint DEFAULT 0 NOT NULL,
+    state text NOT NULL,
+    device_id text,
+    joined_at timestamp with time zone,
+    left_at timestamp with time zone,
+    seen_at timestamp with time zone,
+    hidden boolean DEFAULT false NOT NULL,
+    CONSTRAINT call_participants_state_check CHECK ((state = ANY (ARRAY['invited'::text, 'waiting'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text])))
+);
+
+CREATE FUNCTION public.sees_call(c public.calls, p_uid text) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN COALESCE((SELECT (NOT p.hidden) FROM public.call_participants p WHERE ((p.app_no = (sees_call.c).app_no) AND (p.call_id = (sees_call.c).id) AND (p.uid = sees_call.p_uid) AND (p.no = 0))), (((c).kind = 'group'::text) AND ((c).mode = 'meet'::text) AND (EXISTS (SELECT FROM public.inbox i WHERE ((i.app_no = (sees_call.c).app_no) AND (i.uid = sees_call.p_uid) AND (i.kind = 'group'::text) AND (i.with_id = (sees_call.c).receiver) AND (i.scope IS NOT NULL))))));
+
 CREATE FUNCTION public.segments_of_user(p_app_no integer, p_uid text) RETURNS SETOF bigint
     LANGUAGE sql STABLE
     AS $$
@@ -4999,6 +5039,7 @@ begin
   v_ids := array(select id from calls
     where app_no = p_app_no and conversation = p_conversation limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  delete from call_files where app_no = p_app_no and call_id = any (v_ids);
   delete from call_connections where app_no = p_app_no and call_id = any (v_ids);
   delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
   delete from calls where app_no = p_app_no and id = any (v_ids);
@@ -5016,6 +5057,8 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_files where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_connections where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
@@ -5894,18 +5937,22 @@ CREATE TABLE public.call_connections (
     video boolean DEFAULT false NOT NULL
 );
 
-CREATE TABLE public.call_participants (
+CREATE TABLE public.call_files (
     app_no integer NOT NULL,
     call_id bigint NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    no smallint DEFAULT 0 NOT NULL,
-    state text NOT NULL,
-    device_id text,
-    joined_at timestamp with time zone,
-    left_at timestamp with time zone,
-    seen_at timestamp with time zone,
-    hidden boolean DEFAULT false NOT NULL,
-    CONSTRAINT call_participants_state_check CHECK ((state = ANY (ARRAY['invited'::text, 'waiting'::text, 'ongoing'::text, 'ended'::text, 'unanswered'::text, 'rejected'::text])))
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    file_id text NOT NULL COLLATE pg_catalog."C",
+    uid text COLLATE pg_catalog."C",
+    source text,
+    type text,
+    mid uuid,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT call_files_kind_check CHECK ((kind = ANY (ARRAY['recording'::text, 'transcription'::text]))),
+    CONSTRAINT call_files_source_check CHECK ((source = ANY (ARRAY['camera'::text, 'screen'::text]))),
+    CONSTRAINT call_files_type_check CHECK ((type = ANY (ARRAY['audio'::text, 'video'::text])))
 );
 
 CREATE TABLE public.check_settings (
@@ -6921,6 +6968,9 @@ ALTER TABLE ONLY public.blocks
 ALTER TABLE ONLY public.call_connections
     ADD CONSTRAINT call_connections_pkey PRIMARY KEY (app_no, call_id, uid, no, what);
 
+ALTER TABLE ONLY public.call_files
+    ADD CONSTRAINT call_files_pkey PRIMARY KEY (app_no, call_id, id);
+
 ALTER TABLE ONLY public.call_participants
     ADD CONSTRAINT call_participants_pkey PRIMARY KEY (app_no, call_id, uid, no);
 
@@ -7241,6 +7291,8 @@ CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
 
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
 
+CREATE INDEX call_files_file ON public.call_files USING btree (app_no, file_id);
+
 CREATE INDEX call_participants_active ON public.call_participants USING btree (app_no, uid) WHERE (state = ANY (ARRAY['waiting'::text, 'ongoing'::text]));
 
 CREATE INDEX call_participants_user ON public.call_participants USING btree (app_no, uid, call_id);
@@ -7250,6 +7302,10 @@ CREATE INDEX calls_conversation ON public.calls USING btree (app_no, conversatio
 CREATE INDEX calls_filters ON public.calls USING btree (app_no, status, type, kind, mode, id);
 
 CREATE UNIQUE INDEX calls_of_group ON public.calls USING btree (app_no, conversation) WHERE ((kind = 'group'::text) AND (status = ANY (ARRAY['initiated'::text, 'ongoing'::text])));
+
+CREATE INDEX calls_recorded ON public.calls USING btree (app_no, id) WHERE recorded;
+
+CREATE INDEX calls_transcribed ON public.calls USING btree (app_no, id) WHERE transcribed;
 
 CREATE UNIQUE INDEX checked_messages_muid ON public.checked_messages USING btree (app_no, sender, muid) WHERE (muid IS NOT NULL);
 
@@ -7484,6 +7540,8 @@ CREATE TRIGGER count_avatar_of_deleted AFTER DELETE ON public.users FOR EACH ROW
 CREATE TRIGGER count_avatar_of_inserted AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.avatar_file IS NOT NULL)) EXECUTE FUNCTION public.count_avatar();
 
 CREATE TRIGGER count_avatar_of_updated AFTER UPDATE OF avatar_file ON public.users FOR EACH ROW WHEN ((new.avatar_file IS DISTINCT FROM old.avatar_file)) EXECUTE FUNCTION public.count_avatar();
+
+CREATE TRIGGER count_call_file AFTER INSERT OR DELETE ON public.call_files FOR EACH ROW EXECUTE FUNCTION public.count_call_file();
 
 CREATE TRIGGER count_icon_of_deleted AFTER DELETE ON public.groups FOR EACH ROW WHEN ((old.icon_file IS NOT NULL)) EXECUTE FUNCTION public.count_icon();
 

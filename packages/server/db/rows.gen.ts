@@ -287,6 +287,20 @@ export interface CellRows {
     audio: boolean
     video: boolean
   }
+  call_files: {
+    app_no: number
+    call_id: number
+    id: string
+    kind: string
+    file_id: string
+    uid: string | null
+    source: string | null
+    type: string | null
+    mid: string | null
+    started_at: Date
+    ended_at: Date
+    created_at: Date
+  }
   call_participants: {
     app_no: number
     call_id: number
@@ -317,6 +331,8 @@ export interface CellRows {
     lone_since: Date | null
     media_server: string | null
     media_version: number
+    recorded: boolean
+    transcribed: boolean
   }
   check_settings: {
     app_no: number

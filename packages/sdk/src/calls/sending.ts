@@ -1,4 +1,4 @@
-import type { CallsMethods } from '../operations.gen.ts'
+import type { UserCallsMethods } from '../operations.gen.ts'
 import { gathered, watch } from './peer.ts'
 import type { CallStream, CallTrack, Ice, Peer, Sender, WebRtc } from './web.ts'
 
@@ -6,7 +6,7 @@ export type Source = 'camera' | 'screen'
 
 /** What a connection needs to know about its call. */
 export interface Line {
-  readonly api: CallsMethods
+  readonly api: UserCallsMethods
   readonly web: WebRtc
   readonly sessionId: string
   readonly deviceId: string

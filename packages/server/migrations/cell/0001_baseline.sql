@@ -1401,11 +1401,16 @@ create table calls (
   media_server text,
   -- Counts the changes of what devices send, so that a list of it that arrives late is recognized.
   media_version int not null default 0,
+  -- Whether call_files has recordings and transcriptions of it, for filters of lists.
+  recorded boolean not null default false,
+  transcribed boolean not null default false,
   primary key (app_no, id)
 );
 -- Each combination of filters of a list is a few ranges of it, in list order.
 create index calls_filters on calls (app_no, status, type, kind, mode, id);
 create index calls_conversation on calls (app_no, conversation);
+create index calls_recorded on calls (app_no, id) where recorded;
+create index calls_transcribed on calls (app_no, id) where transcribed;
 create unique index calls_of_group on calls (app_no, conversation)
   where kind = 'group' and status in ('initiated', 'ongoing');
 
@@ -1446,6 +1451,26 @@ create table call_connections (
   primary key (app_no, call_id, uid, no, what)
 );
 
+-- Recordings and transcriptions of calls. Triggers count the files, so they stay as long as these rows.
+create table call_files (
+  app_no int not null,
+  call_id bigint not null,
+  id uuid not null default gen_random_uuid(),
+  kind text not null check (kind in ('recording', 'transcription')),
+  file_id text collate "C" not null,
+  -- Of a recording: who sent it, and what of it this file contains.
+  uid text collate "C",
+  source text check (source in ('camera', 'screen')),
+  type text check (type in ('audio', 'video')),
+  -- Of a transcription: the meeting. Null if it is about the whole session.
+  mid uuid,
+  started_at timestamptz not null,
+  ended_at timestamptz not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, call_id, id)
+);
+create index call_files_file on call_files (app_no, file_id);
+
 create index call_participants_user on call_participants (app_no, uid, call_id);
 create index call_participants_active on call_participants (app_no, uid) where state in ('waiting', 'ongoing');
 
@@ -1472,7 +1497,7 @@ create table files (
   reason text,
   -- Dimensions, duration, preview and thumbnails, as far as the file has them.
   details jsonb,
-  -- The number of messages, users and groups that refer to it.
+  -- The number of messages, users, groups and calls that refer to it.
   refs int not null default 0,
   -- When the sweep deletes it. Null while anything refers to it.
   expires_at timestamptz,

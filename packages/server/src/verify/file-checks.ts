@@ -17,6 +17,7 @@ export const fileChecks: Check[] = [
         select file_id as id from file_references where app_no = $1
         union all select avatar_file from users where app_no = $1 and avatar_file is not null
         union all select icon_file from groups where app_no = $1 and icon_file is not null
+        union all select file_id from call_files where app_no = $1
       ), counted as (select id, count(*) as n from referring group by id)
       select id, coalesce(f.refs::text, 'no file') as stored, coalesce(c.n, 0) as counted
       from (select id, refs from files where app_no = $1) f full join counted c using (id)

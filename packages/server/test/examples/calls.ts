@@ -1,8 +1,9 @@
 /** Calls between two users and in a group. */
 import { ANSWER, OFFER } from '../sdp.ts'
+import { uploadText } from './files.ts'
 import type { Story } from './story.ts'
 
-export async function makeCalls(story: Story): Promise<void> {
+export async function makeCalls(story: Story, port: number): Promise<void> {
   const call = { receiver: 'ben', receiverType: 'user', type: 'video' }
   const first = await story.show('startCall', {
     as: 'amira',
@@ -56,6 +57,8 @@ export async function makeCalls(story: Story): Promise<void> {
   await story.show('endCall', { ids: { sessionId: meeting.sessionId }, as: 'amira' })
   await story.show('listCalls', { as: 'ben', query: { type: 'video', status: 'ended' } })
   await story.show('getCall', { ids, as: 'ben' })
+  const fileId = await uploadText(story, port, 'call.txt', 'Ben: Good morning.\n')
+  await story.show('addCallTranscription', { ids, body: { fileId } })
   await story.show('listCallTranscriptions', { ids, as: 'ben' })
   await story.show('deleteCall', { ids: second, as: 'ben' })
 }

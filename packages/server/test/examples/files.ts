@@ -4,22 +4,49 @@ import type { Story } from './story.ts'
 
 const NOTE = Buffer.from('Room 12: dressing changed at 9:40.\n')
 
+interface Created {
+  id: string
+  upload: {
+    headers: Record<string, string>
+    parts: { url: string; offset: number; size: number }[]
+  }
+}
+
+/** Sends the parts of a file to their URLs. */
+async function putParts(port: number, { upload }: Created, bytes: Buffer): Promise<void> {
+  const { headers, parts } = upload
+  for (const { url, offset, size } of parts) {
+    const { pathname, search } = new URL(url)
+    const body = bytes.subarray(offset, offset + size)
+    await fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method: 'PUT', headers, body })
+  }
+}
+
+const isReady = (story: Story, id: string, as?: string) =>
+  until('the file is ready', async () => {
+    return (await story.run('getFile', { ids: { id }, ...(as && { as }) })).status === 'ready'
+  })
+
+/** A file of the app, which no example shows. Returns its id. */
+export async function uploadText(story: Story, port: number, name: string, text: string) {
+  const bytes = Buffer.from(text)
+  const body = { name, size: bytes.length, mimeType: 'text/plain' }
+  const file: Created = await story.run('createFile', { body })
+  await putParts(port, file, bytes)
+  await story.run('completeFile', { ids: { id: file.id } })
+  await isReady(story, file.id)
+  return file.id
+}
+
 export async function shareFiles(story: Story, port: number): Promise<void> {
   const file = await story.show('createFile', {
     as: 'amira',
     body: { name: 'handover.txt', size: NOTE.length, mimeType: 'text/plain' },
   })
   const ids = { id: file.id }
-  const { headers, parts } = file.upload
-  for (const { url, offset, size } of parts) {
-    const { pathname, search } = new URL(url)
-    const body = NOTE.subarray(offset, offset + size)
-    await fetch(`http://127.0.0.1:${port}${pathname}${search}`, { method: 'PUT', headers, body })
-  }
+  await putParts(port, file, NOTE)
   await story.show('completeFile', { ids, as: 'amira' })
-  await until('the file is ready', async () => {
-    return (await story.run('getFile', { ids, as: 'amira' })).status === 'ready'
-  })
+  await isReady(story, file.id, 'amira')
   await story.show('getFile', { ids, as: 'amira' })
   await story.show('sendMessage', {
     title: 'A file that was uploaded',

@@ -39,7 +39,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await sanction(story)
   await review(story, served)
   await manageConversations(story)
-  await makeCalls(story)
+  await makeCalls(story, apiPort ?? 0)
   await shareFiles(story, apiPort ?? 0)
   await importHistory(story)
   await importFiles(story)

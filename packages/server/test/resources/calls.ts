@@ -18,6 +18,15 @@ async function inCall(app: TestApp, { sessionId, onBehalfOf }: Ids, act: string)
   return {}
 }
 
+/** A file of the app that counts as checked. Nothing was uploaded. */
+async function readyFile(app: TestApp): Promise<string> {
+  const body = { name: 'call.txt', size: 5, mimeType: 'text/plain' }
+  const { id } = (await app.call('POST', '/v3/files', { body })).body.data
+  const text = `update files set state = 'ready' where app_no = $1 and id = $2`
+  await app.cell.db.query({ name: '', text, values: [app.no, id] })
+  return id
+}
+
 async function asInitiator(app: TestApp, ids: Ids): Promise<Sample> {
   ids.onBehalfOf = (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data.initiator
   return {}
@@ -87,6 +96,13 @@ export const samples: Samples = {
     const path = `/v3/calls/${sessionId}/media/${publicationId}/subscribe`
     await app.call('POST', path, { body: {}, headers: { onbehalfof: onBehalfOf } })
     return { body: { sdp: ANSWER } }
+  },
+  addCallTranscription: async (app, ids) => {
+    const { receiver } = (await app.call('GET', `/v3/calls/${ids.sessionId}`)).body.data
+    await inCall(app, { ...ids, onBehalfOf: receiver }, 'join')
+    return {
+      body: { fileId: await readyFile(app), startTime: 1_700_000_000, endTime: 1_700_000_060 },
+    }
   },
   listCalls: () => ({ query: { type: 'audio', perPage: '10', page: '1' } }),
 }

@@ -6,6 +6,16 @@ create or replace function is_active(c calls) returns boolean
 language sql volatile
 return c.status = 'ongoing' or c.status = 'initiated' and c.initiated_at > clock_timestamp() - interval '45 seconds';
 
+/* Whether a user sees a call: as a participant who didn't delete it, or as a member of the group that meets. */
+create or replace function sees_call(c calls, p_uid text) returns boolean
+language sql stable
+return coalesce(
+  (select not p.hidden from call_participants p
+   where p.app_no = c.app_no and p.call_id = c.id and p.uid = p_uid and p.no = 0),
+  c.kind = 'group' and c.mode = 'meet' and exists (select from inbox i
+    where i.app_no = c.app_no and i.uid = p_uid and i.kind = 'group' and i.with_id = c.receiver
+      and i.scope is not null));
+
 /*
  * Adds the message about a change of a call whose head is locked, and returns its record. It has no event of its own.
  * p_call is the call as the message shows it.
@@ -55,6 +65,7 @@ begin
   v_ids := array(select id from calls
     where app_no = p_app_no and conversation = p_conversation limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  delete from call_files where app_no = p_app_no and call_id = any (v_ids);
   delete from call_connections where app_no = p_app_no and call_id = any (v_ids);
   delete from call_participants where app_no = p_app_no and call_id = any (v_ids);
   delete from calls where app_no = p_app_no and id = any (v_ids);
@@ -72,6 +83,8 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  delete from call_files where app_no = p_app_no and (
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_connections where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (

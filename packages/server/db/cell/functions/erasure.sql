@@ -172,6 +172,10 @@ begin
   where p.app_no = p_app_no and p.uid = p_uid and c.app_no = p_app_no and c.call_id = p.call_id and c.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
+  delete from call_files f using call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and f.app_no = p_app_no and f.call_id = p.call_id and f.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
   delete from checked_messages where ctid = any (array(
     select ctid from checked_messages where app_no = p_app_no and sender = p_uid limit p_limit));
   get diagnostics v_part = row_count;

@@ -1,4 +1,4 @@
--- Files: what they count, and which messages, users and groups refer to them.
+-- Files: what they count, and which messages, users, groups and calls refer to them.
 -- Lock order: the user or group; the head and the message, if there is one; files by id; file_usage, a user's row before the app's; file_kinds.
 
 /*
@@ -112,6 +112,22 @@ create or replace function count_icon() returns trigger
 language plpgsql as $$
 begin
   perform replace_picture(coalesce(new.app_no, old.app_no), old.icon_file, new.icon_file);
+  return null;
+end $$;
+
+/* Counts the recordings and transcriptions of calls, whatever deletes them. */
+create or replace function count_call_file() returns trigger
+language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    update files set refs = refs + 1, expires_at = null
+    where app_no = new.app_no and id = new.file_id and state = 'ready' and not picture;
+    if not found then perform refuse('ERR_FILE_NOT_FOUND', jsonb_build_object('id', new.file_id)); end if;
+  else
+    update files set refs = refs - 1,
+      expires_at = case when refs = 1 then clock_timestamp() else expires_at end
+    where app_no = old.app_no and id = old.file_id;
+  end if;
   return null;
 end $$;
 

@@ -51,5 +51,8 @@ for each row when (new.icon_file is distinct from old.icon_file) execute functio
 create or replace trigger count_icon_of_deleted after delete on groups
 for each row when (old.icon_file is not null) execute function count_icon();
 
+create or replace trigger count_call_file after insert or delete on call_files
+for each row execute function count_call_file();
+
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();

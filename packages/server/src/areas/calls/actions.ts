@@ -8,7 +8,15 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { announceMoved, finish, type LockedCall, lockCall, readCall, recordOf } from './change.ts'
+import {
+  announceMoved,
+  filesOf,
+  finish,
+  type LockedCall,
+  lockCall,
+  readCall,
+  recordOf,
+} from './change.ts'
 import { answer, enter } from './join.ts'
 import { takeOut } from './leave.actions.ts'
 import { MAX_DEVICES } from './limits.ts'
@@ -55,7 +63,7 @@ export async function getCall(actor: Actor, sessionId: string): Promise<CallReco
   const { db } = actor.app.cell
   const row = await findSeen(db, actor, sessionId)
   const rows = await listParticipants.many(db, { appNo: actor.app.no, ids: [row.id] })
-  return toRecord(actor.app, row, rows)
+  return toRecord(actor.app, row, rows, await filesOf(db, actor.app.no, [row]))
 }
 
 /** Locks the acting user and the call, and lets `act` change it. */

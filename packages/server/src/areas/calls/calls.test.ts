@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
 import type { ErrorCode } from '@loquat/protocol'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
+import { readyFile, sweepFiles } from '../../../test/upload.ts'
 import { verify } from '../../verify/verify.ts'
 import { Presence } from '../presence/presence.ts'
 import { storeSettings } from '../settings/actions.ts'
@@ -563,11 +565,92 @@ suite('getCall', () => {
   })
 })
 
+/** An answered call and a file of the app. */
+async function newTranscript() {
+  const callers = await newCallers()
+  const { sessionId } = await callers.amira.calls.start(toBen)
+  await callers.ben.calls.join(sessionId, {})
+  const fileId = await readyFile(callers.app, callers.app.client, Buffer.from('Ben: Hello'))
+  const add = (body: object = {}) =>
+    callers.app.client.calls.addTranscription(sessionId, { fileId, ...body })
+  return { ...callers, sessionId, fileId, add }
+}
+
+suite('addCallTranscription', () => {
+  test('shows a file to everyone who sees the call, in its record, events and lists', async () => {
+    const { app, amira, ben, cleo, sessionId, fileId, add } = await newTranscript()
+    await refused(ben.files.get(fileId), 'ERR_FILE_NOT_FOUND')
+    const { mid } = await amira.calls.get(sessionId)
+    const added = await add({ mid, startTime: 1_700_000_000, endTime: 1_700_000_060 })
+    const shown = { roomName: sessionId, mid, transcriptUrl: `/v3/files/${fileId}` }
+    const { tid, transcriptDate } = added
+    const times = { startTime: 1_700_000_000, endTime: 1_700_000_060 }
+    assert.deepEqual(added, { ...shown, ...times, tid, transcriptDate })
+    const call = await ben.calls.get(sessionId)
+    assert.ok(call.hasTranscription)
+    assert.deepEqual(call.transcriptions, [added])
+    assert.equal((await ben.files.get(fileId)).status, 'ready')
+    await refused(cleo.files.get(fileId), 'ERR_FILE_NOT_FOUND')
+    const event = await app.waitFor('call.transcribed')
+    assert.deepEqual(event.payload.transcription, added)
+
+    const listed = async (query: object) =>
+      (await app.client.calls.list(query)).data.map((one) => one.sessionId)
+    await ben.calls.leave(sessionId, {})
+    const second = await amira.calls.start(toBen)
+    assert.deepEqual(await listed({ hasTranscription: true }), [sessionId])
+    assert.deepEqual(await listed({ hasTranscription: true, type: 'audio' }), [])
+    assert.deepEqual(await listed({ hasTranscription: false }), [second.sessionId])
+    assert.deepEqual(await listed({ hasTranscription: true, uid: 'ben' }), [sessionId])
+  })
+
+  test('keeps the file as long as the record', async () => {
+    const { app, sessionId, fileId, add, ben } = await newTranscript()
+    await add()
+    await refused(app.client.files.delete(fileId), 'ERR_FILE_IN_USE')
+    await ben.calls.leave(sessionId, {})
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    await app.client.calls.delete(sessionId)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    await sweepFiles(app)
+    await refused(app.client.files.get(fileId), 'ERR_FILE_NOT_FOUND')
+  })
+
+  test('refuses calls that nobody answered, other meetings, and files that are not there', async () => {
+    const { app, amira, ben, sessionId, fileId, add } = await newTranscript()
+    await refused(add({ mid: randomUUID() }), 'ERR_BAD_REQUEST')
+    await refused(add({ startTime: 1_700_000_001, endTime: 1_700_000_000 }), 'ERR_BAD_REQUEST')
+    await refused(add({ fileId: 'nothing' }), 'ERR_FILE_NOT_FOUND')
+    const waiting = await app.client.files.create({ name: 'a', size: 5, mimeType: 'a/b' })
+    await refused(add({ fileId: waiting.id }), 'ERR_FILE_NOT_FOUND')
+    await ben.calls.leave(sessionId, {})
+    const { sessionId: ringing } = await amira.calls.start(toBen)
+    const early = app.client.calls.addTranscription(ringing, { fileId })
+    await refused(early, 'ERR_CALL_NOT_STARTED')
+  })
+})
+
 suite('listCallTranscriptions', () => {
-  test('is empty, for those who see the call', async () => {
-    const { amira, cleo } = await newCallers()
-    const { sessionId } = await amira.calls.start(toBen)
+  test('shows all, the newest first, and records the newest five', async () => {
+    const { app, amira, cleo, sessionId, add } = await newTranscript()
     assert.deepEqual((await amira.calls.listTranscriptions(sessionId, {})).data, [])
+    const ids: string[] = []
+    for (let no = 0; no < 6; no++) ids.unshift((await add()).tid)
+    const { data } = await amira.calls.listTranscriptions(sessionId, {})
+    assert.deepEqual(
+      data.map(({ tid, mid }) => [tid, mid]),
+      ids.map((tid) => [tid, undefined]),
+    )
+    const second = await app.client.calls.listTranscriptions(sessionId, { perPage: 4, page: 2 })
+    assert.deepEqual(
+      second.data.map(({ tid }) => tid),
+      ids.slice(4),
+    )
+    const { transcriptions = [] } = await amira.calls.get(sessionId)
+    assert.deepEqual(
+      transcriptions.map(({ tid }) => tid),
+      ids.slice(0, 5),
+    )
     const strange = cleo.calls.listTranscriptions(sessionId, {})
     await refuses(strange, 'ERR_CALL_SESSION_NOT_FOUND')
   })

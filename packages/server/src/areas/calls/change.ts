@@ -4,8 +4,10 @@ import type { Actor } from '../../core/actor.ts'
 import { lockHead } from '../../core/heads.ts'
 import { settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { LONE_SECONDS } from './limits.ts'
+import { type CallFileRow, listShown } from './files.queries.ts'
+import { LONE_SECONDS, SHOWN_TRANSCRIPTIONS } from './limits.ts'
 import type { CallState } from './policy.ts'
 import {
   appendCall,
@@ -27,6 +29,18 @@ export interface LockedCall extends CallState {
   call: CallRow
   places: ParticipantRow[]
   own: ParticipantRow[]
+  files: CallFileRow[]
+}
+
+/** The recordings and transcriptions that records of these calls show. Most calls have none. */
+export async function filesOf(
+  db: Executor,
+  appNo: number,
+  calls: readonly CallRow[],
+): Promise<CallFileRow[]> {
+  const ids = calls.filter((call) => call.recorded || call.transcribed).map(({ id }) => id)
+  if (ids.length === 0) return []
+  return listShown.many(db, { appNo, ids, transcriptions: SHOWN_TRANSCRIPTIONS })
 }
 
 /** Locks a call and reads it. Users are locked before. Undefined if it was deleted meanwhile. */
@@ -48,11 +62,12 @@ export async function readCall(tx: Tx, actor: Actor, id: number): Promise<Locked
   const { active, ...call } = found
   const places = await listParticipants.many(tx, { appNo, ids: [id] })
   const own = places.filter(({ uid }) => uid === actor.uid)
-  return { actor, call, active, places, own }
+  const files = await filesOf(tx, appNo, [call])
+  return { actor, call, active, places, own, files }
 }
 
-export const recordOf = ({ actor, call, places }: LockedCall): CallRecord =>
-  toRecord(actor.app, call, places)
+export const recordOf = ({ actor, call, places, files }: LockedCall): CallRecord =>
+  toRecord(actor.app, call, places, files)
 
 /** Adds the message about the new status of a call. */
 export async function appendStatus(

@@ -15,3 +15,9 @@ export const LOST_SECONDS = 15
 
 /** How often that is looked at. */
 export const WATCH_SECONDS = 5
+
+/** Transcriptions that records of calls show. */
+export const SHOWN_TRANSCRIPTIONS = 5
+
+/** Transcriptions of one call. */
+export const MAX_TRANSCRIPTIONS = 1_000

@@ -7,8 +7,9 @@ import { Sql, sql } from '../../platform/db/sql.ts'
 import { getTotal } from '../../platform/db/totals.ts'
 import { type Count, countFound } from '../../platform/lists/count.ts'
 import { findStart, type Keyed, type Keyset, keyOf, listNext } from '../../platform/lists/keyset.ts'
-import { emptyList, keysetPage, type Paging } from '../../platform/lists/page.ts'
+import { keysetPage, type Paging } from '../../platform/lists/page.ts'
 import { countWalked, walkOn } from '../../platform/lists/strategies.ts'
+import { filesOf } from './change.ts'
 import { RING_SECONDS } from './limits.ts'
 import { CALL_COLUMNS, type CallRow, listParticipants } from './queries.ts'
 import { toRecord } from './record.ts'
@@ -28,10 +29,12 @@ const each = <T extends string>(wanted: T | undefined, all: readonly T[]) =>
 
 /**
  * Calls of the app, newest first. An index has all filters with few values before the id, so every combination of them
- * is at most 84 ranges in list order.
+ * is at most 84 ranges in list order. Few calls have recordings and transcriptions: those have indexes of their own.
  */
 function rangesOf(appNo: number, query: CallListQuery): Sql[] {
   const { type, mode, receiverType } = query
+  if (query.hasRecording) return [sql`from calls c where c.app_no = ${appNo} and c.recorded`]
+  if (query.hasTranscription) return [sql`from calls c where c.app_no = ${appNo} and c.transcribed`]
   const status = query.status === 'canceled' ? 'cancelled' : query.status
   if ([type, mode, status, receiverType].every((one) => one === undefined))
     return [sql`from calls c where c.app_no = ${appNo}`]
@@ -58,18 +61,24 @@ const between = ({ startedAt, endedAt }: CallListQuery, id: Sql): Sql[] => [
 const and = (from: Sql, conditions: readonly Sql[]): Sql =>
   conditions.reduce((all, one) => sql`${all} and ${one}`, from)
 
-/** What no index decides. A user's calls are few enough to look at each. */
-function conditionsOf(query: CallListQuery, ofUser: boolean): Sql[] {
-  const { participantsCount, startedAt, endedAt } = query
+const flag = (column: Sql, wanted: boolean | undefined): Sql[] =>
+  wanted === undefined ? [] : [wanted ? column : sql`not ${column}`]
+
+/** What no index decides. A user's calls, and those with files, are few enough to look at each. */
+function conditionsOf(query: CallListQuery, owned: boolean): Sql[] {
+  const { participantsCount, startedAt, endedAt, hasRecording, hasTranscription } = query
+  const few = owned || hasRecording || hasTranscription
   const status = query.status === 'canceled' ? 'cancelled' : query.status
   return [
+    ...flag(sql`c.recorded`, hasRecording),
+    ...flag(sql`c.transcribed`, hasTranscription),
     ...(participantsCount === undefined ? [] : [sql`c.joined = ${participantsCount}`]),
     ...(startedAt === undefined ? [] : [sql`c.started_at >= to_timestamp(${startedAt}::float8)`]),
     ...(endedAt === undefined ? [] : [sql`c.ended_at < to_timestamp(${endedAt}::float8 + 1)`]),
-    ...(ofUser && status !== undefined ? [sql`c.status = ${status}`] : []),
-    ...(ofUser && query.type !== undefined ? [sql`c.type = ${query.type}`] : []),
-    ...(ofUser && query.mode !== undefined ? [sql`c.mode = ${query.mode}`] : []),
-    ...(ofUser && query.receiverType !== undefined ? [sql`c.kind = ${query.receiverType}`] : []),
+    ...(few && status !== undefined ? [sql`c.status = ${status}`] : []),
+    ...(few && query.type !== undefined ? [sql`c.type = ${query.type}`] : []),
+    ...(few && query.mode !== undefined ? [sql`c.mode = ${query.mode}`] : []),
+    ...(few && query.receiverType !== undefined ? [sql`c.kind = ${query.receiverType}`] : []),
   ]
 }
 
@@ -133,9 +142,7 @@ export async function pageOfCalls(deps: Deps, actor: Actor, query: CallListQuery
   const { page, perPage, ...filters } = query
   const db = app.cell.db
   const list = keysetOf(app.no, viewer, query)
-  const { hasRecording, hasTranscription, ...chosen } = filters
-  const none = hasRecording === true || hasTranscription === true
-  const whole = viewer === undefined && Object.values(chosen).every((one) => one === undefined)
+  const whole = viewer === undefined && Object.values(filters).every((one) => one === undefined)
   const count = async (): Promise<Count> =>
     whole
       ? { total: await getTotal(db, app.no, 'calls'), capped: false }
@@ -143,7 +150,7 @@ export async function pageOfCalls(deps: Deps, actor: Actor, query: CallListQuery
   const found = await keysetPage(
     { secrets: deps.secrets, starts: deps.starts },
     {
-      ...(none ? emptyList<ListedCall>() : ofList(db, list, count)),
+      ...ofList(db, list, count),
       name: ['calls', app.no],
       filters: [credential.toString('base64'), viewer ?? null, filters],
     },
@@ -152,9 +159,12 @@ export async function pageOfCalls(deps: Deps, actor: Actor, query: CallListQuery
   const ids = found.rows.map(({ id }) => id)
   const places = ids.length > 0 ? await listParticipants.many(db, { appNo: app.no, ids }) : []
   const byCall = Map.groupBy(places, (row) => row.call_id)
+  const files = Map.groupBy(await filesOf(db, app.no, found.rows), (row) => row.call_id)
   const { pagination } = found.meta
   return {
-    data: found.rows.map((row) => toRecord(app, row, byCall.get(row.id) ?? [])),
+    data: found.rows.map((row) =>
+      toRecord(app, row, byCall.get(row.id) ?? [], files.get(row.id) ?? []),
+    ),
     meta: { pagination },
   }
 }

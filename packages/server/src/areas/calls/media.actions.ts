@@ -38,7 +38,7 @@ interface Seat {
   place: ParticipantRow
 }
 
-function seatOf(locked: Omit<LockedCall, 'actor'>, deviceId: string | undefined): Seat {
+function seatOf(locked: Omit<LockedCall, 'actor' | 'files'>, deviceId: string | undefined): Seat {
   refuseIf(refuseMedia(locked, deviceId))
   const place = locked.own.find(({ state }) => state === 'ongoing') as ParticipantRow
   return { call: locked.call, place }

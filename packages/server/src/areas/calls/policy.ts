@@ -92,6 +92,10 @@ export function refuseMedia({ call, own }: CallState, deviceId: string | undefin
 export const refuseSending = ({ call }: Pick<CallState, 'call'>, uid: string): Refusal =>
   call.mode === 'presenter' && call.initiator !== uid ? fail('ERR_CALL_NOT_A_PART') : undefined
 
+/** Where nobody answered, nothing was said. */
+export const refuseTranscription = ({ call }: { call: Pick<CallRow, 'started_at'> }): Refusal =>
+  call.started_at ? undefined : fail('ERR_CALL_NOT_STARTED')
+
 /** Records of calls that are over can go. */
 export function refuseDelete({ call, active }: Pick<CallState, 'call' | 'active'>): Refusal {
   if (!active) return undefined

@@ -17,7 +17,8 @@ export type ParticipantRow = Omit<CellRows['call_participants'], 'app_no' | 'sta
 }
 
 export const CALL_COLUMNS = `c.id, c.conversation, c.kind, c.receiver, c.initiator, c.type, c.mode, c.status, c.mid,
-  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_version`
+  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_version,
+  c.recorded, c.transcribed`
 
 type OneCall = { appNo: number; id: number }
 
@@ -26,18 +27,11 @@ export const findCall = query<OneCall, CallRow & { active: boolean }>(
   `select ${CALL_COLUMNS}, is_active(c) as active from calls c where c.app_no = :appNo and c.id = :id`,
 )
 
-/** Whether a user sees a call: as a participant who didn't delete it, or as a member of the group that meets. */
+/** No row if the user doesn't see the call; see `sees_call`. */
 export const findVisible = query<OneCall & { viewer: string }, CallRow>(
   'calls.findVisible',
   `select ${CALL_COLUMNS} from calls c
-   where c.app_no = :appNo and c.id = :id and case
-     when exists (select from call_participants p
-       where p.app_no = :appNo and p.call_id = :id and p.uid = :viewer and p.no = 0)
-     then not (select hidden from call_participants p
-       where p.app_no = :appNo and p.call_id = :id and p.uid = :viewer and p.no = 0)
-     else c.kind = 'group' and c.mode = 'meet' and exists (select from inbox i
-       where i.app_no = :appNo and i.uid = :viewer and i.kind = 'group' and i.with_id = c.receiver
-         and i.scope is not null) end`,
+   where c.app_no = :appNo and c.id = :id and sees_call(c, :viewer)`,
 )
 
 /** In the order in which they are shown: a call has at most some hundred. */
@@ -251,7 +245,8 @@ export const appendCall = query<
 
 export const removeCall = query<OneCall>(
   'calls.remove',
-  `with places as (delete from call_participants where app_no = :appNo and call_id = :id),
+  `with files as (delete from call_files where app_no = :appNo and call_id = :id),
+     places as (delete from call_participants where app_no = :appNo and call_id = :id),
      connections as (delete from call_connections where app_no = :appNo and call_id = :id)
    delete from calls where app_no = :appNo and id = :id`,
 )

@@ -1,7 +1,9 @@
-import type { CallOccupant, CallSummary } from '@loquat/protocol'
+import type { CallOccupant, CallSummary, TranscriptionRecord } from '@loquat/protocol'
 import type { ServedApp } from '../../core/actor.ts'
 import { seconds } from '../../core/time.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { urlOf } from '../files/record.ts'
+import type { CallFileRow } from './files.queries.ts'
 import type { CallRow, ParticipantRow } from './queries.ts'
 import type { CallParticipant, CallRecord } from './schema.ts'
 
@@ -42,6 +44,16 @@ export const toOccupant = (row: ParticipantRow): CallOccupant => ({
   ...(row.left_at && { leftAt: seconds(row.left_at) }),
 })
 
+export const toTranscription = (app: Of, row: CallFileRow): TranscriptionRecord => ({
+  tid: row.id,
+  roomName: sessionIdOf(app, row.call_id),
+  ...(row.mid !== null && { mid: row.mid }),
+  startTime: seconds(row.started_at),
+  endTime: seconds(row.ended_at),
+  transcriptDate: row.created_at.toISOString(),
+  transcriptUrl: urlOf(row.file_id),
+})
+
 const minutes = (milliseconds: number) => Math.round(Math.max(milliseconds, 0) / 600) / 100
 
 /** From the join to the leave, or to now. */
@@ -76,12 +88,20 @@ function clock(total: number): string {
   return [Math.floor(second / 3600), Math.floor(second / 60) % 60, second % 60].map(two).join(':')
 }
 
-export function toRecord(app: Of, row: CallRow, rows: readonly ParticipantRow[]): CallRecord {
+export function toRecord(
+  app: Of,
+  row: CallRow,
+  rows: readonly ParticipantRow[],
+  files: readonly CallFileRow[],
+): CallRecord {
   const { type, mode, status, started_at: started, ended_at: ended } = row
   const participants = rows.map((one) => toParticipant(one, row))
   const total = rows.reduce((sum, one) => sum + minutesIn(one), 0)
   const until = ended ?? rows[0]?.at ?? started
   const rounded = Math.round(total * 100) / 100
+  const transcriptions = files
+    .filter(({ kind }) => kind === 'transcription')
+    .map((one) => toTranscription(app, one))
   return {
     sessionId: sessionIdOf(app, row.id),
     ...{ type, mode, status, receiverType: row.kind, receiver: row.receiver },
@@ -94,9 +114,10 @@ export function toRecord(app: Of, row: CallRow, rows: readonly ParticipantRow[])
     totalDurationInMinutes: rounded,
     totalDuration: clock(started && until ? until.getTime() - started.getTime() : 0),
     totalParticipants: row.joined,
-    hasRecording: false,
-    hasTranscription: false,
+    hasRecording: row.recorded,
+    hasTranscription: transcriptions.length > 0,
     mid: row.mid,
     participants,
+    ...(transcriptions.length > 0 && { transcriptions }),
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ErrorCode } from '@loquat/protocol'
+import { type ErrorCode, TranscriptionRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
-import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import {
   cancelCall,
   deleteCall,
@@ -19,12 +19,13 @@ import {
   JoinBody,
   LeaveBody,
   NewCall,
+  NewTranscription,
   RejectBody,
   SessionParams,
-  Transcription,
   TranscriptionQuery,
 } from './schema.ts'
 import { asCaller, startCall } from './start.actions.ts'
+import { addCallTranscription, pageOfTranscriptions } from './transcriptions.actions.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -114,16 +115,43 @@ export const callRoutes =
           operationId: 'listCallTranscriptions',
           tags,
           summary: 'List the transcriptions of a call',
-          description: 'Newest first. There are none yet.',
+          description: 'Newest first. There are none until a server of the app adds one.',
           params: SessionParams,
           querystring: TranscriptionQuery,
-          response: { 200: Page(Transcription) },
+          response: { 200: Page(TranscriptionRecord) },
         },
       },
-      async ({ actor, params, query }) => {
-        await getCall(actor, params.sessionId)
-        return pageOf(query, [], (row: never) => row)
+      ({ actor, params, query }) => pageOfTranscriptions(actor, params.sessionId, query),
+    )
+
+    app.post(
+      '/calls/:sessionId/transcriptions',
+      {
+        config: {
+          ...{ scope: 'fullAccess', users: false, onBehalfOf: 'ignored', rate: 'core' },
+          errors: [
+            ...FOUND,
+            ...([
+              'ERR_CALL_NOT_STARTED',
+              'ERR_FILE_NOT_FOUND',
+              'ERR_PLAN_QUOTA_RESTRICTION',
+            ] as const),
+          ],
+        },
+        schema: {
+          operationId: 'addCallTranscription',
+          tags,
+          summary: 'Add a transcription to a call',
+          description:
+            'Upload the transcript as a file first. Everyone who sees the call can read it then, as long as the record of the call exists.',
+          params: SessionParams,
+          body: NewTranscription,
+          response: { 200: Data(TranscriptionRecord) },
+        },
       },
+      async ({ actor, params, body }) => ({
+        data: await addCallTranscription(deps, actor, params.sessionId, body),
+      }),
     )
 
     app.post(

@@ -1,4 +1,4 @@
-import { CALL_MODES, CALL_STATUSES, CALL_TYPES } from '@loquat/protocol'
+import { CALL_MODES, CALL_STATUSES, CALL_TYPES, TranscriptionRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -53,23 +53,13 @@ export const CallRecord = Type.Object(
     hasTranscription: Type.Boolean(),
     mid: Type.String({ description: 'Id of the meeting.' }),
     participants: Type.Array(CallParticipant),
+    transcriptions: Type.Optional(
+      Type.Array(TranscriptionRecord, { description: 'The five newest, if there are any.' }),
+    ),
   },
   { additionalProperties: false, 'x-component': 'CallRecord' },
 )
 export type CallRecord = Static<typeof CallRecord>
-
-export const Transcription = Type.Object(
-  {
-    roomName: Type.String(),
-    tid: Type.String(),
-    mid: Type.Optional(Type.String()),
-    startTime: Timestamp('Start of the transcript, in Unix seconds.'),
-    endTime: Timestamp('End of the transcript, in Unix seconds.'),
-    transcriptDate: Type.String({ description: 'ISO 8601.' }),
-    transcriptUrl: Type.String(),
-  },
-  { additionalProperties: false, 'x-component': 'Transcription' },
-)
 
 const Second = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999_999, description }))
@@ -93,6 +83,23 @@ export const CallListQuery = PageQuery({
 export type CallListQuery = Static<typeof CallListQuery>
 
 export const TranscriptionQuery = PageQuery({})
+
+export const NewTranscription = Type.Object({
+  fileId: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'A file of the app that is `ready`, with the transcript.',
+  }),
+  mid: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Id of the meeting. Leave it out if the transcript is about the whole session.',
+    }),
+  ),
+  startTime: Second('Start of the transcript, in Unix seconds. Defaults to the start of the call.'),
+  endTime: Second('End of the transcript, in Unix seconds. Defaults to the end of the call.'),
+})
+export type NewTranscription = Static<typeof NewTranscription>
 
 export const SessionParams = Type.Object({
   sessionId: Type.String({ maxLength: 200, description: 'Session id of the call.' }),

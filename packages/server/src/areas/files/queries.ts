@@ -57,8 +57,9 @@ export const findFile = query<Key, FileRow>(
 )
 
 /**
- * Those of these files that the viewer uploaded, or that are part of a message that the viewer may read; without a
- * viewer, all of them, unless they are part of held messages alone and the actor is no moderator. It reads the references of a file until one is found: as many as there are messages with it.
+ * Those of these files that the viewer uploaded, or that are part of a message that the viewer may read or of a call that
+ * the viewer sees; without a viewer, all of them, unless they are part of held messages alone and the actor is no
+ * moderator. It reads the references of a file until one is found: as many as there are messages with it.
  */
 export const listReadable = query<
   {
@@ -77,8 +78,12 @@ export const listReadable = query<
      and (:viewer::text is null and (:moderates or f.refs = 0 or f.picture or exists (
        select from file_references r
          join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
-       where r.app_no = f.app_no and r.file_id = f.id))
+       where r.app_no = f.app_no and r.file_id = f.id) or exists (
+       select from call_files k where k.app_no = f.app_no and k.file_id = f.id))
      or f.uid = :viewer or f.refs > 0 and exists (
+       select from call_files k join calls c on c.app_no = k.app_no and c.id = k.call_id
+       where k.app_no = f.app_no and k.file_id = f.id and sees_call(c, :viewer))
+     or f.refs > 0 and exists (
        select from file_references r
          join messages m on m.app_no = r.app_no and m.id = r.message_id
          join conversations h on h.app_no = m.app_no and h.no = m.conversation
