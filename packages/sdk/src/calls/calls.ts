@@ -41,8 +41,8 @@ const ALIVE_MS = 5_000
 const NEWS = 20
 /** How often to look who speaks. */
 const SPEAKER_MS = 1_000
-/** Quieter than this is noise. */
-const SPEAKING = 0.02
+/** Quieter than this (-40 dB) is noise. Somebody who speaks, with pauses, is at 0.02 or more. */
+const SPEAKING = 0.01
 
 /**
  * The calls of the user of a client: those that ring, and the one that this device is in, with its audio and video. Every

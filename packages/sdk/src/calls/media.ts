@@ -90,7 +90,10 @@ export class Media {
   /** Sends a stream from now on, in place of the earlier one of the same source. `open` connects it. */
   send(source: Source, stream: CallStream, kinds: Kind[], switches: Switches): void {
     this.#sending.get(source)?.close()
-    const sending = new Sending(this.line, source, stream, kinds, switches, this.#onChange)
+    const lose = () => {
+      if (this.#sending.get(source) === sending) this.#reconnect(sending)
+    }
+    const sending = new Sending(this.line, source, stream, kinds, switches, this.#onChange, lose)
     this.#sending.set(source, sending)
   }
 

@@ -26,6 +26,7 @@ export class Sending {
   readonly #line: Line
   readonly #kinds: ('audio' | 'video')[]
   readonly #onChange: () => void
+  readonly #onLost: () => void
   #peer: Peer | undefined
   #senders = new Map<string, Sender>()
   #sent: Switches
@@ -39,6 +40,7 @@ export class Sending {
     kinds: ('audio' | 'video')[],
     switches: Switches,
     onChange: () => void,
+    onLost: () => void,
   ) {
     this.#line = line
     this.source = source
@@ -46,6 +48,7 @@ export class Sending {
     this.#kinds = kinds
     this.#sent = switches
     this.#onChange = onChange
+    this.#onLost = onLost
   }
 
   get connected(): boolean {
@@ -88,7 +91,7 @@ export class Sending {
       const { sender } = peer.addTransceiver((track ?? kind) as never, init as never)
       this.#senders.set(kind, sender as Sender)
     }
-    watch(peer, this.#onChange, () => void this.connect().catch(() => undefined))
+    watch(peer, this.#onChange, this.#onLost)
     await peer.setLocalDescription()
     const sdp = await gathered(peer)
     if (this.#closed) return
