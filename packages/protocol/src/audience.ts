@@ -302,6 +302,7 @@ export const audiences: Audiences = {
   'call.ended': CALL,
   'call.participant.joined': CALL,
   'call.participant.left': LEAVER,
+  'call.recorded': NOBODY,
   'call.transcribed': NOBODY,
   'meeting.started': CALL,
   'meeting.ended': CALL,

@@ -597,6 +597,12 @@ export const errors = {
     message: 'No media server is available, so calls have no audio and video.',
     when: 'The installation has no media server (`LOQUAT_MEDIA_SERVERS`), or none answers.',
   },
+  ERR_CALL_RECORDING_UNAVAILABLE: {
+    status: 403,
+    retry: false,
+    message: "This installation doesn't record calls.",
+    when: "The installation has no folder for recordings (`LOQUAT_MEDIA_RECORDINGS`) or no store for files.",
+  },
   ERR_CALL_MEDIA_NOT_FOUND: {
     status: 404,
     retry: false,

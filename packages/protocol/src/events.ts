@@ -10,6 +10,7 @@ import {
   MessageActionRecord,
   MessageRecord,
   ReactionRecord,
+  RecordingRecord,
   ReviewRecord,
   RoleRecord,
   SanctionRecord,
@@ -255,6 +256,7 @@ const CallPresence = Type.Object({
   ),
 })
 
+const Recorded = Type.Object({ call: CallSummary, recording: RecordingRecord })
 const Transcribed = Type.Object({ call: CallSummary, transcription: TranscriptionRecord })
 
 const callMessage = ({ message }: Static<typeof CallChange>) => ({ call: message })
@@ -280,6 +282,13 @@ const sessionEnd = ({ call, occupants }: Static<typeof CallEnd>) => ({
   sessionId: call.sessionId,
 })
 
+const recordingOf = ({ call, recording }: Static<typeof Recorded>) => {
+  const { duration, startTime, recording_url } = recording
+  return {
+    ...{ sessionId: call.sessionId, recording_url, duration: String(duration) },
+    ...{ startTime: String(startTime), recordingDate: new Date(startTime * 1000).toISOString() },
+  }
+}
 const transcriptionOf = ({ call, transcription }: Static<typeof Transcribed>) => {
   const { tid, transcriptDate, transcriptUrl, startTime, endTime } = transcription
   const { sessionId } = call
@@ -717,6 +726,12 @@ export const events = {
     trigger: 'call_participant_left',
     triggerData: sessionPresence,
     payload: CallPresence,
+  },
+  'call.recorded': {
+    summary: 'A recording of a device in a call is ready.',
+    trigger: 'recording_generated',
+    triggerData: recordingOf,
+    payload: Recorded,
   },
   'call.transcribed': {
     summary: 'A server of the app added a transcription to a call.',

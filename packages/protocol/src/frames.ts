@@ -286,6 +286,7 @@ export const serverFrames = {
     body: Type.Object({
       sessionId: Type.String(),
       version: Type.Integer(),
+      recording: Type.Boolean({ description: 'Whether what devices send is recorded.' }),
       publications: Type.Array(
         Type.Object({
           id: Type.String(),

@@ -53,6 +53,7 @@ export {
   MessageRecord,
   ReactionRecord,
   ReceiptRecord,
+  RecordingRecord,
   ReviewRecord,
   RoleRecord,
   SanctionRecord,

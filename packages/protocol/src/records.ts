@@ -244,6 +244,24 @@ export const CallOccupant = Type.Object(
 )
 export type CallOccupant = Static<typeof CallOccupant>
 
+/** One track of a device in a call. Nothing is mixed. */
+export const RecordingRecord = Type.Object(
+  {
+    rid: Type.String(),
+    uid: Type.Optional(Type.String({ description: 'The user who sent it.' })),
+    source: Type.Enum(['camera', 'screen'], { description: '`camera` contains the microphone.' }),
+    type: Type.Enum(['audio', 'video'], {
+      description: 'Audio and video of a camera are two recordings.',
+    }),
+    duration: Type.Number({ minimum: 0, description: 'In minutes.' }),
+    startTime: Seconds('Time of its first packet, in Unix seconds.'),
+    endTime: Seconds('Time when it ended, in Unix seconds.'),
+    recording_url: Type.String({ description: 'Path of the file: `/v3/files/{id}`.' }),
+  },
+  { additionalProperties: false, 'x-component': 'Recording' },
+)
+export type RecordingRecord = Static<typeof RecordingRecord>
+
 /** A transcript of a call. */
 export const TranscriptionRecord = Type.Object(
   {

@@ -24,6 +24,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
   const { error } = current
   const problem = error && (error instanceof LoquatError ? texts.noMedia : texts.noDevices)
   const alone = phase === 'ongoing' && participants.length === 0 ? texts.alone : ''
+  const recorded = current.recording ? texts.recorded : ''
   const resize = isSmall ? texts.larger : texts.smaller
   return (
     <section
@@ -36,7 +37,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
         <h2 className="lq-clip">
           <bdi>{name}</bdi>
         </h2>
-        <p role="status">{problem || texts.phases[phase] || alone}</p>
+        <p role="status">{problem || texts.phases[phase] || recorded || alone}</p>
         <button
           type="button"
           className="lq-tool"

@@ -7,6 +7,7 @@ import type {
   Message,
   MessageAction,
   Receipt,
+  Recording,
   Role,
   Sanction,
   StoredFile,
@@ -1008,6 +1009,11 @@ export interface EventPayloads {
     occupant: CallOccupant
     /** The user's call moves to another device. */
     transferred?: true
+  }
+  /** A recording of a device in a call is ready. */
+  'call.recorded': {
+    call: Call
+    recording: Recording
   }
   /** A server of the app added a transcription to a call. */
   'call.transcribed': {

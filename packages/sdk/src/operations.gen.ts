@@ -692,6 +692,8 @@ export type Call = {
 export type CallMedia = {
   /** Grows with each change. Ignore lists with an older version. */
   version: number
+  /** Whether what devices send is recorded. */
+  recording: boolean
   /** What devices in the call send. */
   publications: Publication[]
   /** For `RTCPeerConnection`. */
@@ -824,6 +826,8 @@ export type CallRecord = {
   /** Id of the meeting. */
   mid: string
   participants: CallParticipant[]
+  /** The newest first, if there are any. */
+  recordings?: Recording[]
   /** The five newest, if there are any. */
   transcriptions?: Transcription[]
 }
@@ -4105,6 +4109,24 @@ export type Receipt = {
   readAt?: number
 }
 
+export type Recording = {
+  rid: string
+  /** The user who sent it. */
+  uid?: string
+  /** `camera` contains the microphone. */
+  source: 'camera' | 'screen'
+  /** Audio and video of a camera are two recordings. */
+  type: 'audio' | 'video'
+  /** In minutes. */
+  duration: number
+  /** Time of its first packet, in Unix seconds. */
+  startTime: number
+  /** Time when it ended, in Unix seconds. */
+  endTime: number
+  /** Path of the file: `/v3/files/{id}`. */
+  recording_url: string
+}
+
 export type RestrictedFeature = {
   /** Key of the feature, with the prefix `u.`. */
   key: string
@@ -4522,7 +4544,7 @@ export type Stats = {
     /** Largest number of users online at the same time, in whole days (UTC). */
     concurrent_users: number
   }
-  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), and the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`). */
+  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`) and of what was recorded of them (`call.recorded.ms`). */
   counts: Record<string, number>
   time_range: {
     /** Unix milliseconds. */
@@ -7279,6 +7301,7 @@ export type ListEventsQuery = {
         | 'call.ended'
         | 'call.participant.joined'
         | 'call.participant.left'
+        | 'call.recorded'
         | 'call.transcribed'
         | 'meeting.started'
         | 'meeting.ended'
@@ -11544,6 +11567,22 @@ export class UserCallsMethods {
         path: `/v3/calls/${segment(sessionId)}/media/${segment(publicationId)}/answer`,
         body,
       },
+      options,
+    )
+  }
+
+  /** Record a call. */
+  async startRecording(sessionId: string, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/calls/${segment(sessionId)}/recording` },
+      options,
+    )
+  }
+
+  /** Stop recording a call. */
+  async stopRecording(sessionId: string, options?: CallOptions): Promise<CallRecord> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/calls/${segment(sessionId)}/recording` },
       options,
     )
   }

@@ -42,3 +42,9 @@ export function frames(uid: string, screen = false): number {
   )
   return counts.reduce((sum, one) => sum + one, 0)
 }
+
+/** What this tab knows of its call, for the error of a test that waited in vain. */
+export const describe = () =>
+  JSON.stringify(calls.state.current, (key, value) =>
+    key === 'local' || key === 'stream' || key === 'screen' ? Boolean(value) : value,
+  )

@@ -1012,6 +1012,14 @@ CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RE
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
 
+CREATE FUNCTION public.convert_recordings(p_app_no integer, p_call bigint, p_room uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform enqueue_job(p_app_no, 'calls.convert', jsonb_build_object('id', p_call::text, 'room', p_room),
+    p_dedupe_key => p_call::text);
+end $$;
+
 CREATE FUNCTION public.count_avatar() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1392,6 +1400,19 @@ begin
       perform unblock_next_job(v_job.app_no, v_job.serial_key);
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.end_recordings() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_room uuid;
+begin
+  update call_recordings set ended_at = coalesce(ended_at, clock_timestamp()), told = true
+  where app_no = old.app_no and call_id = old.call_id and connection = old.id and (ended_at is null or not told)
+  returning room into v_room;
+  if found then perform convert_recordings(old.app_no, old.call_id, v_room); end if;
+  return null;
 end $$;
 
 CREATE FUNCTION public.enqueue_agent_run(p_app_no integer, p_run uuid) RETURNS void
@@ -1775,6 +1796,10 @@ begin
   v_done := v_done + v_part;
   delete from call_connections c using call_participants p
   where p.app_no = p_app_no and p.uid = p_uid and c.app_no = p_app_no and c.call_id = p.call_id and c.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  update call_recordings r set uid = null from call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and r.app_no = p_app_no and r.call_id = p.call_id and r.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   delete from call_files f using call_participants p
@@ -2761,6 +2786,7 @@ CREATE TABLE public.calls (
     lone_since timestamp with time zone,
     media_server text,
     media_version integer DEFAULT 0 NOT NULL,
+    recording_since timestamp with time zone,
     recorded boolean DEFAULT false NOT NULL,
     transcribed boolean DEFAULT false NOT NULL,
     CONSTRAINT calls_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
@@ -5057,6 +5083,7 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  update call_recordings set uid = null where app_no = p_app_no and call_id = any (v_ids) and uid = p_uid;
   delete from call_files where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_connections where app_no = p_app_no and (
@@ -5953,6 +5980,20 @@ CREATE TABLE public.call_files (
     CONSTRAINT call_files_kind_check CHECK ((kind = ANY (ARRAY['recording'::text, 'transcription'::text]))),
     CONSTRAINT call_files_source_check CHECK ((source = ANY (ARRAY['camera'::text, 'screen'::text]))),
     CONSTRAINT call_files_type_check CHECK ((type = ANY (ARRAY['audio'::text, 'video'::text])))
+);
+
+CREATE TABLE public.call_recordings (
+    app_no integer NOT NULL,
+    call_id bigint NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    connection uuid NOT NULL,
+    room uuid NOT NULL,
+    uid text COLLATE pg_catalog."C",
+    source text NOT NULL,
+    told boolean DEFAULT false NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT call_recordings_source_check CHECK ((source = ANY (ARRAY['camera'::text, 'screen'::text])))
 );
 
 CREATE TABLE public.check_settings (
@@ -6974,6 +7015,9 @@ ALTER TABLE ONLY public.call_files
 ALTER TABLE ONLY public.call_participants
     ADD CONSTRAINT call_participants_pkey PRIMARY KEY (app_no, call_id, uid, no);
 
+ALTER TABLE ONLY public.call_recordings
+    ADD CONSTRAINT call_recordings_pkey PRIMARY KEY (app_no, call_id, id);
+
 ALTER TABLE ONLY public.calls
     ADD CONSTRAINT calls_pkey PRIMARY KEY (app_no, id);
 
@@ -7548,6 +7592,8 @@ CREATE TRIGGER count_icon_of_deleted AFTER DELETE ON public.groups FOR EACH ROW 
 CREATE TRIGGER count_icon_of_inserted AFTER INSERT ON public.groups FOR EACH ROW WHEN ((new.icon_file IS NOT NULL)) EXECUTE FUNCTION public.count_icon();
 
 CREATE TRIGGER count_icon_of_updated AFTER UPDATE OF icon_file ON public.groups FOR EACH ROW WHEN ((new.icon_file IS DISTINCT FROM old.icon_file)) EXECUTE FUNCTION public.count_icon();
+
+CREATE TRIGGER end_recordings AFTER DELETE ON public.call_connections FOR EACH ROW WHEN ((old.what = ANY (ARRAY['camera'::text, 'screen'::text]))) EXECUTE FUNCTION public.end_recordings();
 
 CREATE TRIGGER forget_copies_of_deleted AFTER DELETE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
 

@@ -313,6 +313,18 @@ export interface CellRows {
     seen_at: Date | null
     hidden: boolean
   }
+  call_recordings: {
+    app_no: number
+    call_id: number
+    id: string
+    connection: string
+    room: string
+    uid: string | null
+    source: string
+    told: boolean
+    started_at: Date
+    ended_at: Date | null
+  }
   calls: {
     app_no: number
     id: number
@@ -331,6 +343,7 @@ export interface CellRows {
     lone_since: Date | null
     media_server: string | null
     media_version: number
+    recording_since: Date | null
     recorded: boolean
     transcribed: boolean
   }

@@ -483,6 +483,12 @@ export const options = {
     secret: optional(
       text('LOQUAT_MEDIA_SECRET', { description: 'The `api_secret` of these Janus servers.' }),
     ),
+    recordings: optional(
+      text('LOQUAT_MEDIA_RECORDINGS', {
+        description:
+          'The folder in which these media servers record calls. They and all workers see it at this path and may write to it, and workers have the command `janus-pp-rec`. Empty: calls are not recorded.',
+      }),
+    ),
     turnUrls: list('LOQUAT_TURN_URLS', 'stun: and turn: addresses', isIceUrl, {
       description:
         'STUN and TURN servers for devices in a call, such as `turn:turn.example.com:3478`. Empty: none.',

@@ -1,8 +1,11 @@
 import { type Browser, chromium } from 'playwright-core'
 
 /** Debian's Chromium or another one. As root in a container it has no sandbox and little shared memory. */
-export const openChromium = (more: readonly string[] = []): Promise<Browser> =>
+export const openChromium = (
+  more: readonly string[] = [],
+  executablePath = process.env.LOQUAT_CHROMIUM ?? '/usr/bin/chromium',
+): Promise<Browser> =>
   chromium.launch({
-    executablePath: process.env.LOQUAT_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath,
     args: ['--no-sandbox', '--disable-dev-shm-usage', ...more],
   })

@@ -69,6 +69,7 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
     LOQUAT_FILES_FOLDER: join(tmpdir(), prefix),
     // Starts with the first call that needs it.
     LOQUAT_MEDIA_SERVERS: 'werift',
+    LOQUAT_MEDIA_RECORDINGS: join(tmpdir(), prefix, 'recordings'),
     LOQUAT_PORT: '0',
     LOQUAT_INTERNAL_PORT: '0',
     LOQUAT_LOG_LEVEL: 'silent',

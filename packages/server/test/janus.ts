@@ -1,67 +1,65 @@
 /** Janus in a network namespace of its own, which only a pair of virtual interfaces connects with this machine. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connectNamespaces, type DeviceNetwork, inside, namespaceOf, PATH } from './network.ts'
 
 export const SECRET = 'a secret of Janus'
-const PORT = 8088
+/** Of its control interface. */
+export const PORT = 8088
 
 export interface Janus {
   address: string
+  ips: { control: string; media: string }
+  /** The folder in which it records. */
+  recordings: string
+  /** Cuts the link on which its media arrive, or mends it. */
+  cut(cut: boolean): void
   /** Ends it at once, as a crash does. */
   kill(): void
   stop(): void
 }
 
-const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
-
-/** Janus has to be installed, and not every machine lets a process make namespaces and interfaces. */
-export const CAN_RUN_JANUS = [
-  ['which', 'janus'],
-  ['which', 'nsenter'],
-  ['unshare', '-n', 'ip', 'link', 'add', 'lqa', 'type', 'veth', 'peer', 'name', 'lqb'],
-].every(([command = '', ...args]) => {
+const works = ([command = '', ...args]: string[]) => {
   try {
     execFileSync(command, args, { stdio: 'ignore', env: { PATH } })
     return true
   } catch {
     return false
   }
-})
+}
 
-export async function startJanus(): Promise<Janus> {
+/** Janus has to be installed, and not every machine lets a process make namespaces and interfaces. */
+export const CAN_RUN_JANUS = [
+  ['which', 'janus'],
+  ['which', 'nsenter'],
+  ['unshare', '-n', 'ip', 'link', 'add', 'lqa', 'type', 'veth', 'peer', 'name', 'lqb'],
+].every(works)
+
+/** The tool that converts recordings is a package of its own. */
+export const CAN_CONVERT = works(['which', 'janus-pp-rec'])
+
+/** With a network of devices, they reach its media but nothing else; the link between them can be cut. */
+export async function startJanus(devices?: DeviceNetwork): Promise<Janus> {
   const folder = mkdtempSync(join(tmpdir(), 'loquat-janus-'))
-  const id = randomInt(1, 60_000)
-  const [here, there] = [`lqa${id}`, `lqb${id}`]
-  // Addresses for tests of devices (RFC 2544), which no real network has.
-  const net = `198.18.${id >> 8}.`
-  const first = (id & 0x3f) * 4
-  const [ownIp, ip] = [`${net}${first + 1}`, `${net}${first + 2}`]
-  // It starts when its interface is there.
+  // It starts when its interfaces are there.
   const start = ['-n', 'sh', '-c', 'read go; exec janus "$@"', 'janus', ...args(folder)]
   const child = spawn('unshare', start, { stdio: ['pipe', 'ignore', 'ignore'] })
-  const run = (...command: string[]) =>
-    execFileSync(command[0] as string, command.slice(1), {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { PATH },
-    })
-  const inside = (...command: string[]) => run('nsenter', '-t', String(child.pid), '-n', ...command)
   await namespaceOf(child)
-  run('ip', 'link', 'add', here, 'type', 'veth', 'peer', 'name', there)
-  run('ip', 'link', 'set', there, 'netns', String(child.pid))
-  run('ip', 'addr', 'add', `${ownIp}/30`, 'dev', here)
-  run('ip', 'link', 'set', here, 'up')
-  inside('ip', 'link', 'set', 'lo', 'up')
-  inside('ip', 'addr', 'add', `${ip}/30`, 'dev', there)
-  inside('ip', 'link', 'set', there, 'up')
-  configure(folder, there, ip)
+  const pid = child.pid ?? 0
+  inside(pid, 'ip', 'link', 'set', 'lo', 'up')
+  const control = connectNamespaces(undefined, pid)
+  const media = devices ? connectNamespaces(devices.pid, pid) : control
+  const ip = control.ips[1]
+  configure(folder, media.names[1], ip)
   child.stdin?.end('go\n')
-  const address = `janus+http://${ip}:${PORT}/janus`
   await answering(`http://${ip}:${PORT}/janus/info`, child)
   return {
-    address,
+    address: `janus+http://${ip}:${PORT}/janus`,
+    ips: { control: ip, media: media.ips[1] },
+    recordings: join(folder, 'recordings'),
+    cut: (cut) => inside(pid, 'ip', 'link', 'set', media.names[1], cut ? 'down' : 'up'),
     kill: () => child.kill('SIGKILL'),
     // The interfaces go with the namespace.
     stop() {
@@ -73,20 +71,6 @@ export async function startJanus(): Promise<Janus> {
 
 const args = (folder: string) => ['--configs-folder', folder, '--disable-colors']
 
-/** Waits until the process has a namespace of its own. */
-async function namespaceOf(child: ChildProcess): Promise<void> {
-  const own = readlinkSync('/proc/self/ns/net')
-  for (let tries = 0; tries < 6_000; tries++) {
-    try {
-      if (readlinkSync(`/proc/${child.pid}/ns/net`) !== own) return
-    } catch {
-      // It isn't there yet.
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('unshare made no namespace')
-}
-
 /** Those that aren't needed: each takes time to start. */
 const PLUGINS = [
   ...['audiobridge', 'duktape', 'echotest', 'lua', 'nosip', 'recordplay'],
@@ -95,6 +79,7 @@ const PLUGINS = [
 const TRANSPORTS = ['mqtt', 'nanomsg', 'pfunix', 'rabbitmq', 'websockets']
 
 function configure(folder: string, link: string, ip: string): void {
+  mkdirSync(join(folder, 'recordings'))
   const disabled = PLUGINS.map((name) => `libjanus_${name}.so`).join(',')
   const transports = TRANSPORTS.map((name) => `libjanus_${name}.so`).join(',')
   writeFileSync(

@@ -108,6 +108,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('calls', 'kind type mode status media_server'),
     ...of('call_connections', 'what server handle'),
     ...of('call_files', 'kind file_id source type'),
+    ...of('call_recordings', 'source'),
     ...of('call_participants', 'state'),
     ...of('files', 'id state type reason'),
     ...of('file_references', 'file_id'),

@@ -199,6 +199,7 @@ export const en = {
       reconnecting: 'The connection was lost. Reconnecting…',
     },
     alone: 'Nobody else is here.',
+    recorded: 'This call is recorded.',
     noMedia: 'Audio and video aren’t available right now.',
     noDevices: 'Your camera or microphone can’t be used. Allow it in your browser’s settings.',
     busy: (name: string) => `${name} is in another call.`,

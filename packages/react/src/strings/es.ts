@@ -200,6 +200,7 @@ export const es: Strings = {
       reconnecting: 'Se perdió la conexión. Reconectando…',
     },
     alone: 'No hay nadie más.',
+    recorded: 'Esta llamada se está grabando.',
     noMedia: 'El audio y el vídeo no están disponibles ahora.',
     noDevices: 'No se puede usar la cámara o el micrófono. Permítelo en los ajustes del navegador.',
     busy: (name) => `${name} está en otra llamada.`,

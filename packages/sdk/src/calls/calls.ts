@@ -169,6 +169,16 @@ export class Calls {
     return this.#switch('video', on)
   }
 
+  /**
+   * Records what everyone sends, or stops it. In a group, only the caller, admins and moderators may do that. Everyone sees
+   * it in `recording` of their call.
+   */
+  async setRecording(on: boolean): Promise<void> {
+    const { calls } = this.#chat.api
+    const { sessionId } = this.#current.call
+    await (on ? calls.startRecording(sessionId) : calls.stopRecording(sessionId))
+  }
+
   /** Shares the screen, or stops it. The browser asks the user what to share. */
   async shareScreen(on: boolean): Promise<void> {
     const { current } = this.state
@@ -319,7 +329,7 @@ export class Calls {
     const sends = record.mode !== 'presenter' || record.initiator === this.#chat.uid
     const current: CurrentCall = {
       ...{ call, phase, microphone: sends, camera: sends && video && record.type === 'video' },
-      ...{ sharing: false, participants: [] },
+      ...{ sharing: false, recording: false, participants: [] },
     }
     this.#set({ ...this.state, current })
     const live = () => this.#chat.callAlive(call.sessionId, this.deviceId)
@@ -431,7 +441,8 @@ export class Calls {
     const before = current.phase
     const lost = before === 'connecting' ? before : 'reconnecting'
     const phase = before === 'ringing' ? before : connected && !media?.error ? 'ongoing' : lost
-    this.#update({ participants, phase, error })
+    const recording = media?.recording ?? false
+    this.#update({ participants, phase, error, recording })
   }
 
   async #findSpeaker(): Promise<void> {

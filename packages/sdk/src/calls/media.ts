@@ -28,6 +28,8 @@ type Switches = { audio: boolean; video: boolean }
 export class Media {
   readonly line: Line
   publications: readonly Publication[] = []
+  /** Whether what devices send is recorded. */
+  recording = false
   error: Error | undefined
   /** Whether this device sends what it should, so that nothing is missing any more. */
   ready = false
@@ -66,9 +68,11 @@ export class Media {
   }
 
   /** Takes over a list of what devices send, unless a newer one is known. */
-  apply({ version, publications }: Pick<CallMedia, 'version' | 'publications'>): void {
+  apply(media: Pick<CallMedia, 'version' | 'publications' | 'recording'>): void {
+    const { version, publications } = media
     if (this.#closed || version < this.#version) return
     this.#version = version
+    this.recording = media.recording
     this.publications = publications
     const others = publications.filter(({ uid }) => uid !== this.#own)
     for (const [id, receiving] of this.#receiving) {

@@ -33,6 +33,8 @@ export interface CurrentCall {
   readonly microphone: boolean
   readonly camera: boolean
   readonly sharing: boolean
+  /** Whether the call is recorded. Show it to the user. */
+  readonly recording: boolean
   /** What this device sends. */
   readonly local?: CallStream
   readonly screen?: CallStream

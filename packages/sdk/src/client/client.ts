@@ -74,7 +74,9 @@ interface LiveFrames {
   'message.transient': LiveFrames['typing.start'] & { data: Record<string, unknown> }
   'agent.event': AgentEvent
   'call.signal': CallSignal & { sender: string }
-  'call.media': Pick<CallMedia, 'version' | 'publications'> & { sessionId: string }
+  'call.media': Pick<CallMedia, 'version' | 'recording' | 'publications'> & {
+    sessionId: string
+  }
 }
 
 /** What two devices in a call exchange to connect. */

@@ -1401,6 +1401,8 @@ create table calls (
   media_server text,
   -- Counts the changes of what devices send, so that a list of it that arrives late is recognized.
   media_version int not null default 0,
+  -- Since when it is recorded. Null if it isn't.
+  recording_since timestamptz,
   -- Whether call_files has recordings and transcriptions of it, for filters of lists.
   recorded boolean not null default false,
   transcribed boolean not null default false,
@@ -1470,6 +1472,24 @@ create table call_files (
   primary key (app_no, call_id, id)
 );
 create index call_files_file on call_files (app_no, file_id);
+
+-- What the media server records of devices in a call, until it is converted. Its files have this id as their name.
+create table call_recordings (
+  app_no int not null,
+  call_id bigint not null,
+  id uuid not null default gen_random_uuid(),
+  connection uuid not null,
+  -- The folder of its files: mid of the call.
+  room uuid not null,
+  -- Null if the user was erased. Nothing of it is kept then.
+  uid text collate "C",
+  source text not null check (source in ('camera', 'screen')),
+  -- Whether the media server knows that it begins, or ends.
+  told boolean not null default false,
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  primary key (app_no, call_id, id)
+);
 
 create index call_participants_user on call_participants (app_no, uid, call_id);
 create index call_participants_active on call_participants (app_no, uid) where state in ('waiting', 'ongoing');

@@ -2,6 +2,7 @@ import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
 import { hangUpJob } from '../areas/calls/media.job.ts'
+import { convertJob, recordJob } from '../areas/calls/recording.job.ts'
 import { leaveCallsJob, lostDevicesJob, sweepCallJob } from '../areas/calls/sweep.job.ts'
 import { expireMessagesJob, startExpiryJob } from '../areas/conversations/expire.job.ts'
 import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
@@ -64,7 +65,9 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepCallJob,
   leaveCallsJob,
   lostDevicesJob,
+  convertJob,
   hangUpJob,
+  recordJob,
   runAgentJob,
   sweepAgentRunsJob,
 ]

@@ -41,6 +41,8 @@ export async function makeCalls(story: Story, port: number): Promise<void> {
     ...{ ids: publication, as: 'amira' },
     body: { deviceId: 'amira-laptop', audio: false, video: true },
   })
+  await story.show('startCallRecording', { ids, as: 'amira' })
+  await story.show('stopCallRecording', { ids, as: 'amira' })
   await story.show('removeCallMedia', { ...own, ids: publication })
   await story.show('leaveCall', { ids, as: 'ben', body: { deviceId: 'ben-tablet' } })
 

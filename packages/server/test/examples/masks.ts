@@ -31,9 +31,12 @@ const LATER: Record<string, number> = {
 }
 
 const isTime = (name: string, value: unknown) =>
-  typeof value === 'number' && value > 1_600_000_000 && /(At|Until|^at|^until)$/.test(name)
+  typeof value === 'number' &&
+  value > 1_600_000_000 &&
+  /(At|Until|^at|^until|^startTime|^endTime)$/.test(name)
 
-const isIsoTime = (name: string, value: unknown) => typeof value === 'string' && /At$/.test(name)
+const isIsoTime = (name: string, value: unknown) =>
+  typeof value === 'string' && /(At|^transcriptDate)$/.test(name)
 
 /** Private keys, and what answers show of them. */
 const KEYS = ['private_key', 'p8Key']

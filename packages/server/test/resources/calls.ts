@@ -104,5 +104,7 @@ export const samples: Samples = {
       body: { fileId: await readyFile(app), startTime: 1_700_000_000, endTime: 1_700_000_060 },
     }
   },
+  startCallRecording: (app, ids) => inCall(app, ids, 'join'),
+  stopCallRecording: (app, ids) => inCall(app, ids, 'join'),
   listCalls: () => ({ query: { type: 'audio', perPage: '10', page: '1' } }),
 }

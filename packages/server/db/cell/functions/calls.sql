@@ -83,6 +83,7 @@ begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
+  update call_recordings set uid = null where app_no = p_app_no and call_id = any (v_ids) and uid = p_uid;
   delete from call_files where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_connections where app_no = p_app_no and (
@@ -118,4 +119,25 @@ begin
   then
     perform enqueue_job(p_app_no, 'calls.lost', jsonb_build_object('id', p_call::text), interval '15 seconds');
   end if;
+end $$;
+
+/* Lets a job convert what was recorded of a call. */
+create or replace function convert_recordings(p_app_no int, p_call bigint, p_room uuid) returns void
+language plpgsql as $$
+begin
+  perform enqueue_job(p_app_no, 'calls.convert', jsonb_build_object('id', p_call::text, 'room', p_room),
+    p_dedupe_key => p_call::text);
+end $$;
+
+/* A connection that is gone ends what is recorded of it, whatever deletes it. The media server drops it, too. */
+create or replace function end_recordings() returns trigger
+language plpgsql as $$
+declare
+  v_room uuid;
+begin
+  update call_recordings set ended_at = coalesce(ended_at, clock_timestamp()), told = true
+  where app_no = old.app_no and call_id = old.call_id and connection = old.id and (ended_at is null or not told)
+  returning room into v_room;
+  if found then perform convert_recordings(old.app_no, old.call_id, v_room); end if;
+  return null;
 end $$;

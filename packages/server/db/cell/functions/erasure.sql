@@ -172,6 +172,10 @@ begin
   where p.app_no = p_app_no and p.uid = p_uid and c.app_no = p_app_no and c.call_id = p.call_id and c.uid = p_uid;
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
+  update call_recordings r set uid = null from call_participants p
+  where p.app_no = p_app_no and p.uid = p_uid and r.app_no = p_app_no and r.call_id = p.call_id and r.uid = p_uid;
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
   delete from call_files f using call_participants p
   where p.app_no = p_app_no and p.uid = p_uid and f.app_no = p_app_no and f.call_id = p.call_id and f.uid = p_uid;
   get diagnostics v_part = row_count;

@@ -54,5 +54,8 @@ for each row when (old.icon_file is not null) execute function count_icon();
 create or replace trigger count_call_file after insert or delete on call_files
 for each row execute function count_call_file();
 
+create or replace trigger end_recordings after delete on call_connections
+for each row when (old.what in ('camera', 'screen')) execute function end_recordings();
+
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();

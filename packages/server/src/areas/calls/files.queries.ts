@@ -45,3 +45,22 @@ export const insertTranscription = query<
    values (:appNo, :id, 'transcription', :file, :mid::uuid, to_timestamp(:startTime::float8), to_timestamp(:endTime::float8))
    returning ${COLUMNS}`,
 )
+
+/** Adds a recording of a call that is locked. */
+export const insertRecording = query<
+  OneCall & {
+    file: string
+    uid: string | null
+    source: string
+    type: string
+    startedAt: Date
+    endedAt: Date
+  },
+  CallFileRow
+>(
+  'calls.insertRecording',
+  `with marked as (update calls set recorded = true where app_no = :appNo and id = :id)
+   insert into call_files as f (app_no, call_id, kind, file_id, uid, source, type, started_at, ended_at)
+   values (:appNo, :id, 'recording', :file, :uid, :source, :type, :startedAt::timestamptz, greatest(:startedAt::timestamptz, :endedAt::timestamptz))
+   returning ${COLUMNS}`,
+)

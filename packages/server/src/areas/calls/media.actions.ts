@@ -22,6 +22,7 @@ import { announceMedia, askServer, drop, publicationsOf, roomOf, unavailable } f
 import { refuseMedia, refuseSending } from './policy.ts'
 import { type CallRow, listParticipants, type ParticipantRow } from './queries.ts'
 import { notFound } from './record.ts'
+import { beginRecordings } from './recording.queries.ts'
 import type {
   AnswerBody,
   CallMedia,
@@ -72,7 +73,8 @@ export async function getCallMedia(
   if (!media.configured) throw unavailable()
   const publications = await publicationsOf(actor, call.id)
   const iceServers = iceServersFor(config.media, randomUUID())
-  return { version: call.media_version, publications, iceServers }
+  const recording = call.recording_since !== null
+  return { version: call.media_version, recording, publications, iceServers }
 }
 
 /** What is stored of a new connection. */
@@ -106,6 +108,7 @@ async function keep(
       await insertConnection.run(tx, { ...where, ...made, connection, server: address })
       const sends = made.what === 'camera' || made.what === 'screen'
       const version = sends ? (await countMedia.one(tx, one)).version : call.media_version
+      if (sends && call.recording_since) await beginRecordings.run(tx, one)
       return { ...answer(connection), version, connection }
     })
     const { connection: stored, ...negotiated } = result

@@ -11,9 +11,11 @@ import {
   subscribeCallMedia,
   updateCallMedia,
 } from './media.actions.ts'
+import { startCallRecording, stopCallRecording } from './recording.actions.ts'
 import {
   AnswerBody,
   CallMedia,
+  CallRecord,
   Negotiated,
   NewPublication,
   PublicationParams,
@@ -32,6 +34,18 @@ const sending = (...more: ErrorCode[]) => ({
   ...access,
   feature: 'updateCall' as const,
   errors: [...errors, ...more],
+})
+const recording = (...more: ErrorCode[]) => ({
+  ...{ ...access, onBehalfOf: 'optional' as const, feature: 'updateCall' as const },
+  errors: [
+    ...errors,
+    ...([
+      'ERR_GROUP_NOT_JOINED',
+      'ERR_BANNED_GROUPMEMBER',
+      'ERR_GROUP_NO_MODERATOR_SCOPE',
+    ] as const),
+    ...more,
+  ],
 })
 const UNAVAILABLE = 'ERR_CALL_MEDIA_UNAVAILABLE'
 const MISSING = 'ERR_CALL_MEDIA_NOT_FOUND'
@@ -156,6 +170,44 @@ export const callMediaRoutes =
       },
       async ({ actor, params: { sessionId, publicationId }, body }) => ({
         data: await answerCallMedia(deps, asCaller(actor), sessionId, publicationId, body),
+      }),
+    )
+
+    app.post(
+      '/calls/:sessionId/recording',
+      {
+        config: recording('ERR_CALL_RECORDING_UNAVAILABLE'),
+        schema: {
+          operationId: 'startCallRecording',
+          tags,
+          summary: 'Record a call',
+          description:
+            'Records what each device sends from now on, also of devices that join later. For the app and for users who may end the call. Devices in the call see it in `recording` of its media.',
+          params: SessionParams,
+          response: { 200: Data(CallRecord) },
+        },
+      },
+      async ({ actor, params }) => ({
+        data: await startCallRecording(deps, actor, params.sessionId),
+      }),
+    )
+
+    app.delete(
+      '/calls/:sessionId/recording',
+      {
+        config: recording(),
+        schema: {
+          operationId: 'stopCallRecording',
+          tags,
+          summary: 'Stop recording a call',
+          description:
+            'Recordings are in the record of the call a while later. They also end with the call.',
+          params: SessionParams,
+          response: { 200: Data(CallRecord) },
+        },
+      },
+      async ({ actor, params }) => ({
+        data: await stopCallRecording(deps, actor, params.sessionId),
       }),
     )
   }

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { Device, tokenOf } from '../../../test/device.ts'
+import { CAN_CONVERT } from '../../../test/janus.ts'
 import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
 import { ANSWER, OFFER } from '../../../test/sdp.ts'
 import { until } from '../../../test/until.ts'
+import { TrackWriter } from '../../platform/media/track-writer.ts'
+import { verify } from '../../verify/verify.ts'
 
 const TURN = { LOQUAT_TURN_URLS: 'turn:turn.example:3478', LOQUAT_TURN_SECRET: 'hush' }
 const server = useServer({ roles: ['api', 'gateway', 'worker'], env: TURN })
@@ -55,7 +60,8 @@ suite('publishCallMedia', () => {
     const shown = { id: first.publicationId, uid: 'amira', source: 'camera', ...laptop }
     const frame = await device.waitFor('call.media', ({ body }) => body.publications.length === 1)
     const publications = [{ ...shown, audio: true, video: false }]
-    assert.deepEqual(frame.body, { sessionId, version: first.version, publications })
+    const { version } = first
+    assert.deepEqual(frame.body, { sessionId, version, recording: false, publications })
 
     const second = await publish(amira, sessionId)
     assert.ok(second.version > first.version)
@@ -221,6 +227,121 @@ suite('getCallMedia', () => {
   })
 })
 
+/** What is recorded of the app's call, or was and isn't converted yet. */
+const recordings = async (app: TestApp) =>
+  (
+    await app.cell.db.query<{ id: string; room: string; told: boolean; ended: boolean }>({
+      name: '',
+      text: `select id, room, told, ended_at is not null as ended from call_recordings
+        where app_no = $1 order by started_at`,
+      values: [app.no],
+    })
+  ).rows
+
+/** Writes a second of silence, as a media server would that receives it. */
+function writeTrack({ id, room }: { id: string; room: string }): void {
+  const path = join(server.env.LOQUAT_MEDIA_RECORDINGS ?? '', room, `${id}-audio-7.mjr`)
+  const track = new TrackWriter(path, 'audio', 'opus')
+  for (let no = 0; no < 50; no++) {
+    const packet = Buffer.from('80600000000000000000000bf8fffe', 'hex')
+    packet.writeUInt16BE(no, 2)
+    packet.writeUInt32BE(no * 960, 4)
+    track.write(packet)
+  }
+  track.end()
+}
+
+suite('startCallRecording', () => {
+  test('stores what each device sends as files of the call', { skip: !CAN_CONVERT }, async () => {
+    const { app, amira, ben, sessionId, join: answer } = await newCall()
+    await refused(amira.calls.startRecording(sessionId), 'ERR_CALL_NOT_STARTED')
+    await answer()
+    await publish(amira, sessionId)
+    const device = await connect(app, 'ben')
+    assert.equal((await ben.calls.getMedia(sessionId, phone)).recording, false)
+    await amira.calls.startRecording(sessionId)
+    await amira.calls.startRecording(sessionId)
+    await device.waitFor('call.media', ({ body }) => body.recording)
+    assert.equal((await ben.calls.getMedia(sessionId, phone)).recording, true)
+    // Also of a device that sends later.
+    await publish(ben, sessionId, phone)
+    const begun = await until('the media server records', async () => {
+      const rows = await recordings(app)
+      return rows.length === 2 && rows.every(({ told }) => told) && rows
+    })
+    const [first] = begun
+    if (first) writeTrack(first)
+    await ben.calls.leave(sessionId, phone)
+    const call = await until('the recording is stored', async () => {
+      const found = await amira.calls.get(sessionId)
+      return found.hasRecording && (await recordings(app)).length === 0 && found
+    })
+    const [recording, ...more] = call.recordings ?? []
+    assert.deepEqual(more, [])
+    assert.ok(recording)
+    const { uid, source, type } = recording
+    assert.deepEqual({ uid, source, type }, { uid: 'amira', source: 'camera', type: 'audio' })
+    const fileId = recording.recording_url.replace('/v3/files/', '')
+    const file = await ben.files.get(fileId)
+    assert.deepEqual([file.status, file.mimeType, file.durationMs], ['ready', 'audio/ogg', 1_000])
+    const event = await app.waitFor('call.recorded')
+    assert.deepEqual(event.payload.recording, recording)
+    const listed = await app.client.calls.list({ hasRecording: true })
+    assert.deepEqual(
+      listed.data.map((one) => one.sessionId),
+      [sessionId],
+    )
+    const now = Date.now()
+    const { counts } = await app.client.stats.get({
+      ...{ fromDate: now - 86_400_000, toDate: now + 86_400_000 },
+    })
+    assert.ok((counts['call.recorded.ms'] ?? 0) > 0)
+    await until('its tracks are gone', async () => {
+      return (await readdir(server.env.LOQUAT_MEDIA_RECORDINGS ?? '')).length === 0
+    })
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    device.ws.close()
+  })
+
+  test('is for those who may end the call, and for the app', async () => {
+    const app = await server.newApp()
+    const [amira, ben] = await app.users('amira', 'ben')
+    const members = { participants: ['ben'] }
+    await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+    const team = { receiver: 'team', receiverType: 'group', type: 'audio' } as const
+    const { sessionId } = await amira.calls.start({ ...team, ...laptop })
+    await ben.calls.join(sessionId, phone)
+    await refused(ben.calls.startRecording(sessionId), 'ERR_GROUP_NO_MODERATOR_SCOPE')
+    await app.client.calls.startRecording(sessionId)
+    await refused(ben.calls.stopRecording(sessionId), 'ERR_GROUP_NO_MODERATOR_SCOPE')
+    await amira.calls.end(sessionId)
+    await refused(app.client.calls.startRecording(sessionId), 'ERR_CALL_TERMINATED')
+  })
+})
+
+suite('stopCallRecording', () => {
+  test('ends what is recorded, and a later start begins anew', async () => {
+    const { app, amira, sessionId, join } = await newCall()
+    await join()
+    await publish(amira, sessionId)
+    await amira.calls.startRecording(sessionId)
+    const [first] = await recordings(app)
+    assert.equal(first?.ended, false)
+    await amira.calls.stopRecording(sessionId)
+    assert.equal((await amira.calls.getMedia(sessionId, laptop)).recording, false)
+    await amira.calls.startRecording(sessionId)
+    const rows = await recordings(app)
+    assert.deepEqual(
+      rows.filter(({ id }) => id !== first?.id).map(({ ended }) => ended),
+      [false],
+    )
+    // Nothing was received, so nothing is stored.
+    await amira.calls.end(sessionId)
+    await until('nothing is left', async () => (await recordings(app)).length === 0)
+    assert.equal((await amira.calls.get(sessionId)).hasRecording, false)
+  })
+})
+
 suite('the connections of a device', () => {
   test('end when it leaves, and when its call moves to another device', async () => {
     const { app, amira, ben, sessionId, join } = await newCall()
@@ -319,7 +440,7 @@ suite('a device that says that it is in the call', () => {
 })
 
 suite('an installation without media servers', () => {
-  const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '' } })
+  const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '', LOQUAT_MEDIA_RECORDINGS: '' } })
 
   test('has calls, and says that they have no audio and video', async () => {
     const app = await bare.newApp()
@@ -328,5 +449,6 @@ suite('an installation without media servers', () => {
     await ben.calls.join(sessionId, phone)
     await refused(ben.calls.getMedia(sessionId, phone), 'ERR_CALL_MEDIA_UNAVAILABLE')
     await refused(publish(amira, sessionId), 'ERR_CALL_MEDIA_UNAVAILABLE')
+    await refused(amira.calls.startRecording(sessionId), 'ERR_CALL_RECORDING_UNAVAILABLE')
   })
 })

@@ -44,7 +44,8 @@ export async function announceMedia({ bus }: Deps, actor: Actor, id: number): Pr
   const publications = await publicationsOf(actor, id)
   const places = await listParticipants.many(db, { appNo: app.no, ids: [id] })
   const users = places.filter(({ state }) => state === 'ongoing').map(({ uid }) => uid)
-  const body = { sessionId: sessionIdOf(app, id), version: call.media_version, publications }
+  const { media_version: version, recording_since: since } = call
+  const body = { sessionId: sessionIdOf(app, id), version, recording: since !== null, publications }
   const frame = JSON.stringify({ type: 'call.media', body })
   publishEphemeral(bus, app.no, { audience: { users: [...new Set(users)], by: '' }, frame })
 }

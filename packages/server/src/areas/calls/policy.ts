@@ -92,6 +92,18 @@ export function refuseMedia({ call, own }: CallState, deviceId: string | undefin
 export const refuseSending = ({ call }: Pick<CallState, 'call'>, uid: string): Refusal =>
   call.mode === 'presenter' && call.initiator !== uid ? fail('ERR_CALL_NOT_A_PART') : undefined
 
+/** The app can record each ongoing call. Of users, those who can end it can record it. */
+export function refuseRecording(
+  state: CallState,
+  uid: string | undefined,
+  member: { scope: string | null; banned: boolean } | undefined,
+): Refusal {
+  if (uid !== undefined) return refuseEnd(state, uid, member)
+  const over = refuseOver(state)
+  if (over) return over
+  return state.call.status === 'initiated' ? fail('ERR_CALL_NOT_STARTED') : undefined
+}
+
 /** Where nobody answered, nothing was said. */
 export const refuseTranscription = ({ call }: { call: Pick<CallRow, 'started_at'> }): Refusal =>
   call.started_at ? undefined : fail('ERR_CALL_NOT_STARTED')

@@ -18,7 +18,7 @@ export type ParticipantRow = Omit<CellRows['call_participants'], 'app_no' | 'sta
 
 export const CALL_COLUMNS = `c.id, c.conversation, c.kind, c.receiver, c.initiator, c.type, c.mode, c.status, c.mid,
   c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_version,
-  c.recorded, c.transcribed`
+  c.recording_since, c.recorded, c.transcribed`
 
 type OneCall = { appNo: number; id: number }
 
@@ -219,7 +219,7 @@ export const finishCall = query<OneCall & { status: CallStatus }>(
      where app_no = :appNo and call_id = :id and state in ('invited', 'waiting', 'ongoing')
      returning joined_at, left_at
    ), finished as (
-     update calls set status = :status, lone_since = null,
+     update calls set status = :status, lone_since = null, recording_since = null,
        ended_at = case when started_at is not null then clock_timestamp() end
      where app_no = :appNo and id = :id
    )

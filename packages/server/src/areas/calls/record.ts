@@ -1,4 +1,9 @@
-import type { CallOccupant, CallSummary, TranscriptionRecord } from '@loquat/protocol'
+import type {
+  CallOccupant,
+  CallSummary,
+  RecordingRecord,
+  TranscriptionRecord,
+} from '@loquat/protocol'
 import type { ServedApp } from '../../core/actor.ts'
 import { seconds } from '../../core/time.ts'
 import { fail } from '../../platform/http/fail.ts'
@@ -88,6 +93,17 @@ function clock(total: number): string {
   return [Math.floor(second / 3600), Math.floor(second / 60) % 60, second % 60].map(two).join(':')
 }
 
+export const toRecording = (row: CallFileRow): RecordingRecord => ({
+  rid: row.id,
+  ...(row.uid !== null && { uid: row.uid }),
+  source: row.source ?? 'camera',
+  type: row.type ?? 'video',
+  duration: minutes(row.ended_at.getTime() - row.started_at.getTime()),
+  startTime: seconds(row.started_at),
+  endTime: seconds(row.ended_at),
+  recording_url: urlOf(row.file_id),
+})
+
 export function toRecord(
   app: Of,
   row: CallRow,
@@ -99,6 +115,7 @@ export function toRecord(
   const total = rows.reduce((sum, one) => sum + minutesIn(one), 0)
   const until = ended ?? rows[0]?.at ?? started
   const rounded = Math.round(total * 100) / 100
+  const recordings = files.filter(({ kind }) => kind === 'recording').map(toRecording)
   const transcriptions = files
     .filter(({ kind }) => kind === 'transcription')
     .map((one) => toTranscription(app, one))
@@ -114,10 +131,11 @@ export function toRecord(
     totalDurationInMinutes: rounded,
     totalDuration: clock(started && until ? until.getTime() - started.getTime() : 0),
     totalParticipants: row.joined,
-    hasRecording: row.recorded,
+    hasRecording: recordings.length > 0,
     hasTranscription: transcriptions.length > 0,
     mid: row.mid,
     participants,
+    ...(recordings.length > 0 && { recordings }),
     ...(transcriptions.length > 0 && { transcriptions }),
   }
 }

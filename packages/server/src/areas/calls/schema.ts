@@ -1,4 +1,10 @@
-import { CALL_MODES, CALL_STATUSES, CALL_TYPES, TranscriptionRecord } from '@loquat/protocol'
+import {
+  CALL_MODES,
+  CALL_STATUSES,
+  CALL_TYPES,
+  RecordingRecord,
+  TranscriptionRecord,
+} from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -53,6 +59,9 @@ export const CallRecord = Type.Object(
     hasTranscription: Type.Boolean(),
     mid: Type.String({ description: 'Id of the meeting.' }),
     participants: Type.Array(CallParticipant),
+    recordings: Type.Optional(
+      Type.Array(RecordingRecord, { description: 'The newest first, if there are any.' }),
+    ),
     transcriptions: Type.Optional(
       Type.Array(TranscriptionRecord, { description: 'The five newest, if there are any.' }),
     ),
@@ -174,6 +183,7 @@ export const CallMedia = Type.Object(
     version: Type.Integer({
       description: 'Grows with each change. Ignore lists with an older version.',
     }),
+    recording: Type.Boolean({ description: 'Whether what devices send is recorded.' }),
     publications: Type.Array(Publication, { description: 'What devices in the call send.' }),
     iceServers: Type.Array(
       Type.Object(

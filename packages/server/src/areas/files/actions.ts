@@ -44,12 +44,12 @@ export async function createFile(deps: Deps, actor: Actor, file: NewFile): Promi
   return detailsOf(driver, actor.app, row)
 }
 
-/** Reserves the space of a file. One that has this id already is returned as it is. */
+/** Reserves the space of a file. One that has this id already is returned as it is. Recordings can have any size. */
 export async function reserveFile(
   deps: Deps,
   actor: Actor,
   file: NewFile,
-  { id: wanted, partSize }: { id: string; partSize: number },
+  { id: wanted, partSize, anySize = false }: { id: string; partSize: number; anySize?: boolean },
 ): Promise<FileRow> {
   const { app, settings, uid = null } = actor
   const type = file.mimeType.toLowerCase()
@@ -58,7 +58,7 @@ export async function reserveFile(
   // What the role may send says nothing about pictures of users and groups.
   authorize(actor, { permission: 'sendMessage' }, picture ? {} : { mimeTypes: [type] })
   const limit = limitOf(settings, 'limits.fileBytes')
-  if (size > limit) throw fail('ERR_FILE_TOO_LARGE', { limit })
+  if (size > limit && !anySize) throw fail('ERR_FILE_TOO_LARGE', { limit })
   const quota = limitOf(settings, 'limits.storageBytes')
   const appNo = app.no
   // A retry gets the first answer's file, with URLs of its own.

@@ -28,10 +28,10 @@ export async function receiveFile(
   deps: Deps,
   actor: Actor,
   id: string,
-  { path, ...file }: Received,
+  { path, anySize = false, ...file }: Received & { anySize?: boolean },
 ): Promise<string> {
   const driver = driverOf(deps)
-  const known = await reserveFile(deps, actor, file, { id, partSize: file.size })
+  const known = await reserveFile(deps, actor, file, { id, partSize: file.size, anySize })
   if (known.state === 'pending') {
     const [part] = partsOf(actor.app.id, known)
     await driver.store(part?.key ?? '', path, known.type)

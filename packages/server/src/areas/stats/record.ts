@@ -74,7 +74,7 @@ export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery)
     metrics: {
       audio_minutes: minutes(counts['call.audio.ms']),
       video_minutes: minutes(counts['call.video.ms']),
-      recorded_minutes: 0,
+      recorded_minutes: minutes(counts['call.recorded.ms']),
       active_users: users,
       concurrent_users: online,
     },

@@ -34,7 +34,7 @@ export const Stats = Type.Object(
     ),
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description:
-        'Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), and the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`).',
+        'Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), of webhook calls (`webhook.…`), the milliseconds of devices in calls (`call.audio.ms`, `call.video.ms`) and of what was recorded of them (`call.recorded.ms`).',
     }),
     time_range: Type.Object(
       {

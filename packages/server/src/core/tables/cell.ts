@@ -87,9 +87,10 @@ export const cellTables = {
   saves: { moves: 'replicated', exported: 'saves', service: ADD_REMOVE, erased: 'deleted', people: 'uid', plain: 'app_no message_id saved_at' },
 
   // Calls.
-  calls: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'receiver initiator', plain: 'app_no id conversation kind type mode status mid joined initiated_at started_at ended_at lone_since media_server media_version recorded transcribed' },
+  calls: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'receiver initiator', plain: 'app_no id conversation kind type mode status mid joined initiated_at started_at ended_at lone_since media_server media_version recording_since recorded transcribed' },
   call_connections: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no call_id no what id server handle audio video' },
   call_files: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no call_id id kind file_id source type mid started_at ended_at created_at' },
+  call_recordings: { moves: 'replicated', service: ALL, erased: 'changed', people: 'uid', plain: 'app_no call_id id connection room source told started_at ended_at' },
   call_participants: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', personal: 'device_id', plain: 'app_no call_id no state joined_at left_at seen_at hidden' },
 
   // Files. Their bytes are in a store of the region, and stay there when the app moves to another cell of it.

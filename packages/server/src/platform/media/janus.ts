@@ -67,9 +67,11 @@ export class JanusServer implements MediaServer {
   readonly address: string
   readonly #url: string
   readonly #secret: string
+  readonly #recordings: string
 
-  constructor(address: string, secret: string) {
+  constructor(address: string, secret: string, recordings = '') {
     this.address = address
+    this.#recordings = recordings
     this.#url = address.replace(/^janus\+/, '').replace(/\/$/, '')
     this.#secret = secret
   }
@@ -101,6 +103,12 @@ export class JanusServer implements MediaServer {
   async answer(handle: string, sdp: string): Promise<void> {
     const [session = 0, number = 0] = handle.split('/').map(Number)
     await this.#ask({ session, handle: number }, { request: 'start' }, { type: 'answer', sdp })
+  }
+
+  async record(handle: string, name: string | undefined): Promise<void> {
+    const [session = 0, number = 0] = handle.split('/').map(Number)
+    const record = name === undefined ? { record: false } : { record: true, filename: name }
+    await this.#ask({ session, handle: number }, { request: 'configure', ...record })
   }
 
   async drop(handle: string): Promise<void> {
@@ -180,7 +188,9 @@ export class JanusServer implements MediaServer {
     const codecs = { audiocodec: 'opus', videocodec: 'vp8,h264' }
     const limits = { publishers: 100, bitrate: BITRATE, fir_freq: 10 }
     const create = { request: 'create', room: numberOf(room), permanent: false, is_private: false }
-    await this.#ask(place, { ...create, ...codecs, ...limits }).catch((error) => {
+    // Each room records into a folder of its own.
+    const folder = this.#recordings ? { rec_dir: `${this.#recordings}/${room}` } : {}
+    await this.#ask(place, { ...create, ...codecs, ...limits, ...folder }).catch((error) => {
       // Of another device.
       if (!isError(error, ROOM_EXISTS)) throw error
     })

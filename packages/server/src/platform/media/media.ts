@@ -8,6 +8,8 @@ export interface MediaOptions {
   servers: readonly string[]
   /** Of those that have one. */
   secret: string
+  /** The folder in which they record. Empty: none. */
+  recordings: string
 }
 
 /** How long what a server said about its load is used. */
@@ -15,14 +17,19 @@ const LOAD_MS = 5_000
 
 /** The media servers of this installation. */
 export class Media {
+  /** The folder in which servers record, as this process sees it. Empty: nothing is recorded. */
+  readonly recordings: string
   readonly #servers: MediaServer[]
   readonly #loads = new Map<MediaServer, { load: number; until: number }>()
   readonly #log: Logger
 
-  constructor({ servers, secret }: MediaOptions, log: Logger) {
+  constructor({ servers, secret, recordings }: MediaOptions, log: Logger) {
     this.#log = log
+    this.recordings = recordings
     this.#servers = servers.map((address) =>
-      address === 'werift' ? new WeriftServer() : new JanusServer(address, secret),
+      address === 'werift'
+        ? new WeriftServer(recordings)
+        : new JanusServer(address, secret, recordings),
     )
   }
 

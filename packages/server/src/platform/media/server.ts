@@ -17,6 +17,11 @@ export interface MediaServer {
   subscribe(room: string, publisher: string): Promise<Connection>
   /** Takes the device's answer to such an offer. A second answer does nothing. */
   answer(handle: string, sdp: string): Promise<void>
+  /**
+   * Records what a connection receives from now on, in files whose names begin with this one; without a name, ends that. They
+   * are in a folder with the name of the room.
+   */
+  record(handle: string, name: string | undefined): Promise<void>
   /** Ends a connection. Does nothing if there is none. */
   drop(handle: string): Promise<void>
   /** Ends a room with all its connections. */

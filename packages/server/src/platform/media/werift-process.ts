@@ -3,12 +3,16 @@
  * methods in messages. In a process of its own, because packets must not wait for requests, nor requests for packets.
  */
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { type MediaStreamTrack, RTCPeerConnection, useOPUS, useVP8 } from 'werift'
+import { TrackWriter } from './track-writer.ts'
 
 interface Publisher {
   room: string
   pc: RTCPeerConnection
   tracks: { track: MediaStreamTrack; requestFrame: () => void }[]
+  /** Ends what is recorded of it. */
+  endRecording: () => void
 }
 
 const publishers = new Map<string, Publisher>()
@@ -49,11 +53,31 @@ function forgetWhenOver(pc: RTCPeerConnection, forget: () => void): void {
   })
 }
 
+/** Records all tracks. Returns a function that ends it. */
+function begin({ tracks }: Publisher, path: string): () => void {
+  const ends = tracks.map(({ track, requestFrame }, index) => {
+    const kind = track.kind as 'audio' | 'video'
+    const codec = kind === 'audio' ? 'opus' : 'vp8'
+    const writer = new TrackWriter(`${path}-${kind}-${index}.mjr`, kind, codec)
+    const { unSubscribe } = track.onReceiveRtp.subscribe((packet) =>
+      writer.write(packet.serialize()),
+    )
+    requestFrame()
+    return () => {
+      unSubscribe()
+      writer.end()
+    }
+  })
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
 const methods = {
   async publish(room: string, offer: string) {
     const pc = connect()
     const handle = randomUUID()
-    const publisher: Publisher = { room, pc, tracks: [] }
+    const publisher: Publisher = { room, pc, tracks: [], endRecording() {} }
     pc.onRemoteTransceiverAdded.subscribe((transceiver) => {
       transceiver.setDirection('recvonly')
       transceiver.onTrack.subscribe((track) => {
@@ -72,7 +96,10 @@ const methods = {
       throw Object.assign(error as Error, { refused: true })
     }
     publishers.set(handle, publisher)
-    forgetWhenOver(pc, () => publishers.delete(handle))
+    forgetWhenOver(pc, () => {
+      publisher.endRecording()
+      publishers.delete(handle)
+    })
     return { handle, sdp: await gathered(pc) }
   },
 
@@ -112,7 +139,15 @@ const methods = {
     }
   },
 
+  async record(handle: string, folder: string, name: string) {
+    const publisher = publishers.get(handle)
+    if (!publisher) throw Object.assign(new Error('no such publisher'), { gone: true })
+    publisher.endRecording()
+    publisher.endRecording = name ? begin(publisher, join(folder, publisher.room, name)) : () => {}
+  },
+
   async drop(handle: string) {
+    publishers.get(handle)?.endRecording()
     const found = publishers.get(handle) ?? subscribers.get(handle)
     publishers.delete(handle)
     subscribers.delete(handle)

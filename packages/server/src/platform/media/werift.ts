@@ -14,6 +14,7 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 /** A media server in a process of its own, which starts when the first call needs it. For development and tests. */
 export class WeriftServer implements MediaServer {
   readonly address = 'werift'
+  readonly #recordings: string
   #process: ChildProcess | undefined
   #lastId = 0
   readonly #waiting = new Map<number, Waiting>()
@@ -22,9 +23,14 @@ export class WeriftServer implements MediaServer {
   subscribe = (room: string, publisher: string) =>
     this.#call<Connection>('subscribe', room, publisher)
   answer = (handle: string, sdp: string) => this.#call<void>('answer', handle, sdp)
+  record = (handle: string, name = '') => this.#call<void>('record', handle, this.#recordings, name)
   drop = (handle: string) => this.#call<void>('drop', handle)
   close = (room: string) => this.#call<void>('close', room)
   load = () => this.#call<number>('load')
+
+  constructor(recordings: string) {
+    this.#recordings = recordings
+  }
 
   stop(): void {
     this.#process?.disconnect()
