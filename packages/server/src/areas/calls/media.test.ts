@@ -439,6 +439,30 @@ suite('a device that says that it is in the call', () => {
   })
 })
 
+suite('the job that finds lost devices', () => {
+  test('gives devices time to come back if it is late itself', async () => {
+    const { app, ben, sessionId, join } = await newCall()
+    await join()
+    const device = await connect(app, 'ben')
+    device.send('call.alive', { sessionId, ...phone }, 'alive')
+    await device.waitFor('session.ok', ({ id }) => id === 'alive')
+    const run = (text: string) =>
+      app.cell.db.query<{ input: { due?: number } }>({ name: '', text, values: [app.no] })
+    // As after an outage of the whole service.
+    await run(`with silent as (
+        update call_participants set seen_at = seen_at - interval '30 seconds'
+        where app_no = $1 and uid = 'ben')
+      update jobs set run_at = now(), input = input || '{"due": 1700000000}'
+      where app_no = $1 and name = 'calls.lost'`)
+    await until('it looks again later', async () => {
+      const { rows } = await run(`select input from jobs where app_no = $1 and name = 'calls.lost'`)
+      return rows.some(({ input: { due = 0 } }) => due > 1_700_000_000)
+    })
+    assert.equal((await ben.calls.get(sessionId)).status, 'ongoing')
+    device.ws.close()
+  })
+})
+
 suite('an installation without media servers', () => {
   const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '', LOQUAT_MEDIA_RECORDINGS: '' } })
 

@@ -275,8 +275,8 @@ export const seeDevice = query<OneCall & { uid: string; deviceId: string }>(
 /** Looks for lost devices again. */
 export const enqueueWatch = query<OneCall & { seconds: number; silent: boolean }>(
   'calls.enqueueWatch',
-  `select enqueue_job(:appNo::int, 'calls.lost',
-     jsonb_build_object('id', :id::bigint::text, 'silent', :silent::boolean),
+  `select enqueue_job(:appNo::int, 'calls.lost', jsonb_build_object('id', :id::bigint::text,
+     'due', date_part('epoch', clock_timestamp()) + :seconds::float8, 'silent', :silent::boolean),
      make_interval(secs => :seconds::float8))`,
 )
 

@@ -71,12 +71,19 @@ const WATCHED: readonly string[] = ['waiting', 'ongoing']
 
 /**
  * Takes devices out of a call that don't say any more that they are in it: a browser that crashed, or a phone without a
- * network, whose user may be online elsewhere.
+ * network, whose user may be online elsewhere. If the job is late or no device was heard, the service itself may have been
+ * away: then devices get time to come back.
  */
 export const lostDevicesJob = defineJob({
   name: 'calls.lost',
   summary: 'Takes lost devices out of a call.',
-  input: Type.Object({ id: Type.String(), silent: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    id: Type.String(),
+    /** When it should have run. */
+    due: Type.Optional(Type.Number()),
+    /** Whether no device was heard the last time. */
+    silent: Type.Optional(Type.Boolean()),
+  }),
   async run({ appNo, input, context }) {
     const actor = await appActor(context, appNo)
     await context.cell.db.tx(async (tx) => {
@@ -88,8 +95,10 @@ export const lostDevicesJob = defineJob({
       const missing = watched.filter(
         ({ at, seen_at }) => seen_at && at.getTime() - seen_at.getTime() > LOST_SECONDS * 1_000,
       )
-      // If nobody was heard, it may be us who didn't hear. They get the time to come back.
-      if (!input.silent && missing.length > 0 && missing.length === watched.length) {
+      const now = (places[0]?.at.getTime() ?? 0) / 1_000
+      const late = now - (input.due ?? now) > WATCH_SECONDS
+      const unheard = !input.silent && missing.length === watched.length
+      if (missing.length > 0 && (late || unheard)) {
         await enqueueWatch.run(tx, { ...one, seconds: LOST_SECONDS, silent: true })
         return
       }
