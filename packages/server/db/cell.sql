@@ -1481,6 +1481,8 @@ CREATE FUNCTION public.enqueue_rule_actions(p_app_no integer, p_id bigint, p_ver
       where case a.action when 'kickUser' then h.kind = 'group' when 'banUser' then h.kind = 'group'
         when 'blockUser' then h.kind = 'user' and h.one <> h.other else a.action = 'deactivateUser' end) does
   where k.app_no = p_app_no and k.id = p_id and k.sender <> 'app_system' and does.actions is not null
+    -- An agent says what users make it say. It would be gone for all of them.
+    and not exists (select from users u where u.app_no = p_app_no and u.uid = k.sender and u.role = '@agentic')
 $$;
 
 CREATE FUNCTION public.entity_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb

@@ -90,6 +90,8 @@ export class Answers {
   apply({ type, data, attempt = 0, ...ids }: AgentEvent): void {
     const { runId, conversationId, threadId, messageId } = ids
     const known = this.#answers[runId]
+    // A worker that lost the run may still send a moment long.
+    if (known && attempt < known.attempt && type.startsWith('text_')) return
     const place = { runId, conversationId, threadId, messageId }
     const fresh = { ...place, attempt, text: '', state: 'running' as const }
     const empty: RunningAnswer = { ...fresh, tools: ended(known?.tools) }

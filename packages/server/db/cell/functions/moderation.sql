@@ -121,6 +121,8 @@ language sql as $$
       where case a.action when 'kickUser' then h.kind = 'group' when 'banUser' then h.kind = 'group'
         when 'blockUser' then h.kind = 'user' and h.one <> h.other else a.action = 'deactivateUser' end) does
   where k.app_no = p_app_no and k.id = p_id and k.sender <> 'app_system' and does.actions is not null
+    -- An agent says what users make it say. It would be gone for all of them.
+    and not exists (select from users u where u.app_no = p_app_no and u.uid = k.sender and u.role = '@agentic')
 $$;
 
 /* What webhooks are told about a rule that disapproved a message: the contract's `moderation`. */

@@ -77,7 +77,16 @@ function fillUrl(endpoint: string, find: ValueOf): { url: URL; used: Set<string>
     if (/^\.*$/.test(text)) throw new BadArguments(`"${name}" can't be part of the URL`)
     return encodeURIComponent(text.toWellFormed())
   })
-  return { url: new URL(filled), used }
+  const url = new URL(filled)
+  // The secrets of the tool are for this host.
+  if (url.origin !== originOf(endpoint)) throw new BadArguments('a value leads to another host')
+  return { url, used }
+}
+
+/** The origin of an endpoint, if no value is part of it. */
+export function originOf(endpoint: string): string | undefined {
+  const [origin = '', host = ''] = /^[a-z]+:\/\/([^/?#]*)/i.exec(endpoint) ?? []
+  return host.includes('{') ? undefined : URL.parse(origin)?.origin
 }
 
 /** A value within quotes is part of that text; elsewhere it is JSON by itself. So it can't add fields. */

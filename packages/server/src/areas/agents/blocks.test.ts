@@ -53,6 +53,9 @@ suite('createApiTool', () => {
       API_TOOL,
       { ...open, slug: 'other' },
       { ...API_TOOL, slug: 'other', endpoint: 'https://169.254.169.254/' },
+      // A value could lead the tool's secrets to another host.
+      { ...API_TOOL, slug: 'other', endpoint: 'https://{{host}}/orders' },
+      { ...API_TOOL, slug: 'other', endpoint: 'https://8.8.8.8{{path}}' },
       { ...API_TOOL, slug: 'other', headers: 'x-key: 4711' },
       { ...API_TOOL, slug: 'other', headers: '{"x-key":"a\\nb"}' },
       { ...API_TOOL, slug: `${app.id}_orders` },

@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import { originOf } from './api-tools.ts'
 import {
   type BlockKind,
   type BlockRow,
@@ -173,6 +174,8 @@ async function check({ targets }: Deps, { urlField }: BlockSpec, given: BlockFie
   const url = urlField === undefined ? undefined : fields[urlField]
   const fault = typeof url === 'string' ? await targets.faultOf(url) : undefined
   if (fault && urlField) throw badRequest({ [urlField]: [`${urlField} ${fault}`] })
+  if (typeof url === 'string' && urlField && originOf(url) === undefined)
+    throw badRequest({ [urlField]: [`${urlField} must not have a variable in its host`] })
   const secrets: BlockSecrets = {
     ...(basicAuthPassword !== undefined && { basicAuthPassword }),
     ...(headers !== undefined && { headers }),

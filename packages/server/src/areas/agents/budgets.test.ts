@@ -9,6 +9,8 @@ const server = useServer({
   roles: ['api', 'worker'],
   env: {
     LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    // Answers wait until all questions are decided about, which takes long on a slow machine.
+    ...{ LOQUAT_AGENT_IDLE_SECONDS: '1800', LOQUAT_AGENT_RUN_SECONDS: '1800' },
     // 50 runs that wait for one row must leave connections to the renewal of the worker's lease.
     ...{ LOQUAT_JOB_SLOTS: '60', LOQUAT_JOB_SLOTS_PER_APP: '60', LOQUAT_POOL_SIZE: '64' },
   },

@@ -87,13 +87,13 @@ suite('an agent in a group', () => {
         [data.receiverType, data.receiver, data.sender, data.category, data.parentId],
         ['group', 'ward', agent, 'agentic', first.id],
       )
-      assert.equal(data.data.text, `You said: ${asked}`)
+      assert.equal(data.data.text, `You said: ben says:\n${asked}`)
     }
     const [call, ...others] = callsIn(ward)
     assert.equal(others.length, 0)
     assert.deepEqual(
       call?.turns.map(({ content }) => content),
-      ['Who is on call?', 'Me', asked],
+      ['ben says:\nWho is on call?', 'amira says:\nMe', `ben says:\n${asked}`],
     )
   })
 
@@ -113,7 +113,7 @@ suite('an agent in a group', () => {
     const [call] = callsIn(ward)
     assert.deepEqual(
       call?.turns.map(({ content }) => content),
-      ['A thread', `<@uid:${agent}> go`],
+      ['ben says:\nA thread', `ben says:\n<@uid:${agent}> go`],
     )
   })
 

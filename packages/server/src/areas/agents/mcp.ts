@@ -2,6 +2,7 @@
  * A client of MCP servers over streamable HTTP: it lists tools and calls them. It offers servers nothing in return, and a
  * call never repeats itself.
  */
+import { storableStart } from '../../platform/http/characters.ts'
 import { type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { InvalidStream, readEvents } from '../../platform/net/sse.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
@@ -14,6 +15,10 @@ const TOOLS = 64
 const PAGES = 10
 const SCHEMA_LENGTH = 20_000
 const DESCRIPTION_LENGTH = 1_000
+/** What calls can be stored with. */
+const NAME = /^[\x21-\x7e]{1,128}$/
+/** Nobody waits longer for the end of a session. */
+const GOODBYE_MS = 2_000
 
 export interface McpTool {
   name: string
@@ -87,7 +92,7 @@ export class McpSession {
     this.#session = undefined
     if (!session?.['mcp-session-id']) return
     const { url, headers, timeoutMs } = this.#options
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.timeout(Math.min(timeoutMs, GOODBYE_MS))
     const call = {
       method: 'DELETE',
       headers: { ...headers, ...session },
@@ -208,7 +213,7 @@ async function find(chunks: AsyncIterable<Buffer>, id: number): Promise<Json> {
 }
 
 function toTool(tool: unknown): McpTool[] {
-  if (!isObject(tool) || typeof tool.name !== 'string') return []
+  if (!isObject(tool) || typeof tool.name !== 'string' || !NAME.test(tool.name)) return []
   const { name, inputSchema, annotations } = tool
   if (!isObject(inputSchema) || JSON.stringify(inputSchema).length > SCHEMA_LENGTH) return []
   const hints = isObject(annotations) ? annotations : {}
@@ -216,8 +221,8 @@ function toTool(tool: unknown): McpTool[] {
   const description = typeof tool.description === 'string' ? tool.description : title
   return [
     {
-      ...{ name, title: title.slice(0, 100), parameters: inputSchema },
-      description: description.slice(0, DESCRIPTION_LENGTH).toWellFormed(),
+      ...{ name, title: storableStart(title, 100), parameters: inputSchema },
+      description: storableStart(description, DESCRIPTION_LENGTH),
       idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
     },
   ]

@@ -31,12 +31,18 @@ export async function readTurns(
   for (const { id: sent, sender, text } of before) {
     left -= Buffer.byteLength(text)
     if (left < 0) break
-    turns.unshift({ role: sender === agent ? 'assistant' : 'user', text, id: String(sent) })
+    const isAnswer = sender === agent
+    const said = isAnswer || guid === null ? text : saidBy(sender, text)
+    turns.unshift({ role: isAnswer ? 'assistant' : 'user', text: said, id: String(sent) })
   }
   // A conversation begins with its user.
   while (turns[0]?.role === 'assistant') turns.shift()
-  return [...turns, { role: 'user', text: question.text, id: String(id) }]
+  const asked = guid === null ? question.text : saidBy(uid, question.text)
+  return [...turns, { role: 'user', text: asked, id: String(id) }]
 }
+
+/** In a group, the model has to tell members apart: tools act for the one who asks. */
+const saidBy = (uid: string, text: string) => `${uid} says:\n${text}`
 
 /** The values of the app's variables for a question, by name. */
 export async function readVariables(

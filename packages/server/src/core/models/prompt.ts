@@ -1,4 +1,5 @@
 /** What chat models are asked, and how their answers end. */
+import { storableStart } from '../../platform/http/characters.ts'
 
 export const PROVIDER_KINDS = ['openai', 'anthropic'] as const
 export type ProviderKind = (typeof PROVIDER_KINDS)[number]
@@ -66,6 +67,8 @@ export type ChatFault =
   /** The external agent reported an error. */
   | 'agent_failed'
 
+const MESSAGE_LENGTH = 1_000
+
 export class ChatFailed extends Error {
   readonly fault: ChatFault
   /** Whether the provider may have worked for it, and so may want to be paid. */
@@ -74,7 +77,8 @@ export class ChatFailed extends Error {
   begun = false
 
   constructor(fault: ChatFault, message: string, spent: boolean) {
-    super(message)
+    // It is stored, and may quote what a provider sent.
+    super(storableStart(message, MESSAGE_LENGTH))
     this.fault = fault
     this.spent = spent
   }
