@@ -601,7 +601,7 @@ export const errors = {
     status: 403,
     retry: false,
     message: "This installation doesn't record calls.",
-    when: "The installation has no folder for recordings (`LOQUAT_MEDIA_RECORDINGS`) or no store for files.",
+    when: 'The installation has no folder for recordings (`LOQUAT_MEDIA_RECORDINGS`) or no store for files.',
   },
   ERR_CALL_MEDIA_NOT_FOUND: {
     status: 404,
