@@ -439,6 +439,25 @@ suite('a device that says that it is in the call', () => {
   })
 })
 
+suite('a user who is offline', () => {
+  test("doesn't pay for the time in which no device was seen", async () => {
+    const { app, amira, sessionId, join } = await newCall()
+    await join()
+    const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
+    await run(`update call_participants set joined_at = joined_at - interval '1 minute',
+        seen_at = clock_timestamp() - interval '30 seconds'
+      where app_no = $1 and uid = 'ben'`)
+    await run(`select enqueue_job($1, 'calls.leave', '{"uid": "ben", "offline": true}')`)
+    const call = await until('the call is over', async () => {
+      const found = await amira.calls.get(sessionId)
+      return found.status === 'ended' && found
+    })
+    const place = call.participants.find(({ uid }) => uid === 'ben')
+    const seconds = (place?.leftAt ?? 0) - (place?.joinedAt ?? 0)
+    assert.ok(seconds >= 25 && seconds < 60, `${seconds}`)
+  })
+})
+
 suite('the job that finds lost devices', () => {
   test('gives devices time to come back if it is late itself', async () => {
     const { app, ben, sessionId, join } = await newCall()

@@ -182,7 +182,7 @@ export const leavePlace = query<OnePlace & { lost: boolean }>(
   'calls.leavePlace',
   `with gone as (
      update call_participants set state = 'ended',
-       left_at = case when :lost::boolean or ${UNSEEN} then seen_at else clock_timestamp() end
+       left_at = case when :lost::boolean or ${UNSEEN} then coalesce(seen_at, clock_timestamp()) else clock_timestamp() end
      where app_no = :appNo and call_id = :id and uid = :uid and no = :no
      returning joined_at, left_at
    )

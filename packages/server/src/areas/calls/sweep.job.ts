@@ -59,7 +59,7 @@ export const leaveCallsJob = defineJob({
       await context.cell.db.tx(async (tx) => {
         const found = await locked(tx, actor, id)
         if (!found?.active) return
-        if (found.call.status === 'ongoing') await takeOut(tx, found, uid)
+        if (found.call.status === 'ongoing') await takeOut(tx, found, uid, offline)
         else await finish(tx, found, 'cancelled', uid)
       })
     }
