@@ -23,6 +23,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
     (await import('../packages/server/bench/auth.ts')).auth,
     (await import('../packages/server/bench/reads.ts')).userReads,
   ],
+  calls: async () => [(await import('../packages/server/bench/calls.ts')).calls],
   conversations: async () => [
     (await import('../packages/server/bench/conversations.ts')).conversations,
     (await import('../packages/server/bench/app-conversations.ts')).appConversations,
