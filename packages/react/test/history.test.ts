@@ -76,12 +76,12 @@ const RISE = `async (count) => {
   return rows
 }`
 
-/** Scrolls down to the end, like somebody who drags the scroll bar. */
+/** Scrolls down to the end, two screens per frame. */
 const FALL = `async () => {
   const scroller = document.querySelector('.lq-scroller')
   let rows = 0
   while (document.querySelector('.lq-pill-end')) {
-    scroller.scrollTop += 5_000
+    scroller.scrollTop += 1_600
     await new Promise(requestAnimationFrame)
     rows = Math.max(rows, scroller.querySelectorAll('.lq-row').length)
   }
