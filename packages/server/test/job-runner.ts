@@ -24,7 +24,9 @@ export const testJob = <I extends TSchema, C extends TSchema>(
   definition: Omit<Definition<I, C, TestContext>, 'summary'>,
 ) => defineJob<I, C, TestContext>({ summary: 'A job of a test.', ...definition })
 
-type Options = Partial<Pick<RunnerOptions<TestContext>, 'slots' | 'perApp' | 'drainMs' | 'onEnd' | 'unscheduled'>>
+type Options = Partial<
+  Pick<RunnerOptions<TestContext>, 'slots' | 'perApp' | 'drainMs' | 'onEnd' | 'unscheduled'>
+>
 
 export interface StartedRunner {
   workerId: string
