@@ -68,6 +68,9 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
 
 const SESSIONS_END_MS = 30_000
 
+/** What the server says if another one is, or seems to be, still there. */
+const REMAINS = /is still in use|"postmaster\.pid" already exists/
+
 /** The sessions of a crashed server end one by one. Until the last has, the data folder takes no new server. */
 async function launchAfterCrash(server: Launch): Promise<number> {
   const deadline = Date.now() + SESSIONS_END_MS
@@ -75,7 +78,7 @@ async function launchAfterCrash(server: Launch): Promise<number> {
     try {
       return await launch(server)
     } catch (error) {
-      if (!String(error).includes('is still in use') || Date.now() > deadline) throw error
+      if (!REMAINS.test(String(error)) || Date.now() > deadline) throw error
       await sleep(100)
     }
   }

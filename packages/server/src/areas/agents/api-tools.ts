@@ -3,6 +3,7 @@ import { type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
 import type { NewApiTool } from './blocks.schema.ts'
 import type { BlockSecrets } from './blocks.ts'
+import { originOf } from './endpoint.ts'
 import { readHeaders } from './headers.ts'
 
 /** How much of a response the model reads. */
@@ -81,12 +82,6 @@ function fillUrl(endpoint: string, find: ValueOf): { url: URL; used: Set<string>
   // The secrets of the tool are for this host.
   if (url.origin !== originOf(endpoint)) throw new BadArguments('a value leads to another host')
   return { url, used }
-}
-
-/** The origin of an endpoint, if no value is part of it. */
-export function originOf(endpoint: string): string | undefined {
-  const [origin = '', host = ''] = /^[a-z]+:\/\/([^/?#]*)/i.exec(endpoint) ?? []
-  return host.includes('{') ? undefined : URL.parse(origin)?.origin
 }
 
 /** A value within quotes is part of that text; elsewhere it is JSON by itself. So it can't add fields. */

@@ -4,7 +4,6 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { originOf } from './api-tools.ts'
 import {
   type BlockKind,
   type BlockRow,
@@ -14,6 +13,7 @@ import {
   removeBlock,
   updateBlock,
 } from './blocks.queries.ts'
+import { originOf } from './endpoint.ts'
 import { readHeaders } from './headers.ts'
 import { detachBlock, lockAgents } from './queries.ts'
 

@@ -2,7 +2,7 @@
 import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { settingOf } from '../../core/settings.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps, JobDeps } from '../../deps.ts'
 import { actingUser } from '../../gate/acting-user.ts'
 import { servedApp } from '../../gate/app-of-request.ts'
 import { Credentials } from '../../gate/credentials.ts'
@@ -11,18 +11,25 @@ import { Limiter } from '../../platform/cache/limiter.ts'
 import { ApiError, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { pageOfMembers } from '../groups/members.page.ts'
-import { listMessages } from '../history/list.ts'
+import { listMessages } from '../history/list.page.ts'
 import { sendMessage } from '../messages/send.actions.ts'
 import { type Arguments, shorten, type ToolResult } from './api-tools.ts'
 import { findModeration } from './queries.ts'
+import type { QuestionRow } from './runs.queries.ts'
 import type { ServiceTool, ServiceToolName } from './schema.ts'
-import type { ToolContext } from './tools.ts'
 
 const FOUND = 20
 const MEMBERS = 100
 const RESULT_BYTES = 32_000
 /** Messages with such an id start no runs, or agents could write to themselves without end. */
 export const TOOL_MUID = 'agent-tool-'
+
+/** Whose question makes the agent call. */
+interface Question {
+  job: JobDeps
+  appNo: number
+  question: QuestionRow
+}
 
 interface Acting {
   deps: Deps
@@ -153,7 +160,7 @@ export const needsApproval = ({ name, requiresApproval }: ServiceTool) =>
 
 /** Acts as the user who asks. What is refused is a result for the model, without more than the user would learn. */
 export async function callServiceTool(
-  { job, appNo, question }: ToolContext,
+  { job, appNo, question }: Question,
   name: ServiceToolName,
   args: Arguments,
   key: string,

@@ -15,7 +15,7 @@ import {
   type Paging,
 } from '../../platform/lists/page.ts'
 import { conditionsOf, isDirectOf, isWhole, sendersOf } from './filter.ts'
-import { rowsOf } from './list.ts'
+import { rowsOf } from './list.page.ts'
 import { toAnswer } from './page.ts'
 import { sizeOf } from './queries.ts'
 import type { UserHistoryQuery } from './schema.ts'

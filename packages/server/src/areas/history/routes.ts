@@ -12,7 +12,7 @@ import { READ_ERRORS } from '../messages/errors.ts'
 import { MessageParams } from '../messages/schema.ts'
 import { UidParams } from '../users/schema.ts'
 import { historyOfGroup, historyWithUser } from './conversation.ts'
-import { listMessages } from './list.ts'
+import { listMessages } from './list.page.ts'
 import { receiptsOf } from './receipts.ts'
 import {
   HistoryQuery,

@@ -11,7 +11,7 @@ import { users } from '../../fill/users.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { conditionsOf } from './filter.ts'
 import { Indexer, type Limits } from './indexing.ts'
-import { SHORT } from './list.ts'
+import { SHORT } from './list.page.ts'
 import { search } from './search.ts'
 import { streamsOfApp } from './streams.ts'
 
