@@ -9,6 +9,8 @@ export const ephemeralSubject = (appNo: number) => `ephemeral.${appNo}`
 export interface EphemeralEvent {
   audience: Audience & { by: string }
   frame: string
+  /** Whose share of a gateway's bytes it takes, if not that of its sender. */
+  share?: string
 }
 
 /** Sends an event to all gateways, from a process that isn't one. */

@@ -81,7 +81,7 @@ export class AppHub {
   }
 
   /** Sends an ephemeral event to its receivers here. Returns false if its sender has to slow down. */
-  #deliver({ audience, frame }: EphemeralEvent): boolean {
+  #deliver({ audience, frame, share = audience.by }: EphemeralEvent): boolean {
     const users = [...this.recipients(audience)]
     const receivers =
       users.length > realtimeLimits.ephemeralUsers
@@ -91,7 +91,7 @@ export class AppHub {
     const bytes = Buffer.from(frame)
     // One more for the bus, which carries it to other gateways.
     const cost = bytes.length * (sessions.length + 1)
-    if (!this.#ephemeralBytes.take(audience.by, cost, performance.now())) return false
+    if (!this.#ephemeralBytes.take(share, cost, performance.now())) return false
     for (const session of sessions) session.sendEphemeral(bytes)
     return true
   }

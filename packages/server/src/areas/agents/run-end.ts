@@ -2,9 +2,18 @@
 import type { ChatEnd } from '../../core/models/prompt.ts'
 import { insertMessage } from '../messages/queries.ts'
 import { type ActiveRun, inStep } from './run.ts'
-import { endRun, type QuestionRow, type Settled, settleCall, storeAnswer } from './runs.queries.ts'
+import {
+  endRun,
+  findQuestion,
+  type QuestionRow,
+  type Settled,
+  settleCall,
+  storeAnswer,
+} from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { judge } from './shown-text.ts'
+
+const GONE = 'question_deleted'
 
 /** Sends the answer and ends the run in one transaction, so there is never more than one. */
 export async function finish(
@@ -37,6 +46,13 @@ export async function finish(
   const judged = verdict?.status === 'approved' ? { moderation: { status: 'approved' } } : {}
   const ended: EndReason = held ? 'held' : end.finish === 'stop' ? 'answered' : 'cut_short'
   const sent = await inStep(job, async (tx) => {
+    // It may have been deleted, or its sender removed, while the model wrote.
+    if (!(await findQuestion.maybeOne(tx, { appNo, runId }))) {
+      const gone = { state: 'cancelled', reason: GONE, error: null }
+      await endRun.run(tx, { appNo, runId, ...gone })
+      await settleCall.run(tx, settled)
+      return GONE
+    }
     const over = { appNo, runId, state: 'finished', reason: ended, error: null }
     if (!(await endRun.maybeOne(tx, over))) return undefined
     tx.announced = true
@@ -53,5 +69,6 @@ export async function finish(
     await settleCall.run(tx, settled)
     return answerId
   })
-  stream.finished(held ? undefined : sent)
+  if (sent === GONE) stream.failed(GONE)
+  else stream.finished(held ? undefined : sent)
 }

@@ -38,7 +38,8 @@ export function sendAgentEvent(
   }
   const audience = { users: [run.uid], by: run.agent_uid }
   const frame = JSON.stringify({ type: 'agent.event', body })
-  publishEphemeral(bus, appNo, { audience, frame })
+  // An agent writes to many users at once.
+  publishEphemeral(bus, appNo, { audience, frame, share: `${run.agent_uid} ${run.uid}` })
 }
 
 /** The text of a run, piece by piece. */

@@ -151,7 +151,8 @@ function answerWaiting(
   return write(deps, actor, async (tx) => {
     const row = await getRow(tx, actor, lockRun, runId)
     const { state, job_id: jobId } = row
-    const waits = state === 'waiting' && jobId !== null
+    // A worker may have just taken it over from one that died, so the call's state decides.
+    const waits = (state === 'waiting' || state === 'running') && jobId !== null
     if (!waits || !(await change(tx, { appNo, runId, callId: toolCallId }))) {
       throw fail('ERR_AGENT_RUN_NOT_WAITING', { runId, state })
     }

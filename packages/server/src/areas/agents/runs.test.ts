@@ -470,6 +470,26 @@ suite('a run', () => {
     assert.ok(step?.endedAt && (step.chargedTokens ?? 0) > 1_000)
   })
 
+  test('sends no answer to a question that was deleted while the model wrote', async () => {
+    const asking = await newAgent()
+    const { amira, agent } = asking
+    const held = gate()
+    scripts.set('Never mind', async function* () {
+      yield 'Well'
+      await held.promise
+    })
+    const { id } = await amira.sendText(agent, 'Never mind')
+    await until('the model is asked', () => callsOf('Never mind').length > 0)
+    await amira.messages.delete(id)
+    held.resolve()
+    const run = await runOf(asking, id)
+    assert.deepEqual([run.state, run.reason], ['cancelled', 'question_deleted'])
+    assert.equal(run.answerId, undefined)
+    // The model was paid for nevertheless, and no more than it counted.
+    const [step] = run.steps
+    assert.equal(step?.state, 'done')
+  })
+
   test('ends with its question, its user, and without its job', async () => {
     const asking = await newAgent()
     const { app, amira, agent } = asking

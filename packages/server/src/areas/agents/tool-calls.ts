@@ -77,15 +77,24 @@ async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
   if (early) return endCall(run, calling, early)
   if (!tool) return
   if (!tool.waitsFor || approved) return makeCall(run, calling, tool)
-  stream.waiting(call, { name, displayName, waitsFor: tool.waitsFor })
+  showWaiting(run, call, tool, tool.waitsFor)
   throw new Postponed(job.context.deps.config.agents.waitSeconds * 1_000)
 }
 
-/** Nobody has answered yet. */
-async function waitOn({ job }: ActiveRun, { step }: Calling, { age_ms: age }: TrailRow) {
+const showWaiting = (
+  { stream }: ActiveRun,
+  call: ToolCall,
+  { name, displayName }: Tool,
+  waitsFor: NonNullable<Tool['waitsFor']>,
+) => stream.waiting(call, { name, displayName, waitsFor })
+
+/** Nobody has answered yet. A worker may have died before it asked. */
+async function waitOn(run: ActiveRun, { step, tool, call }: Calling, { age_ms: age }: TrailRow) {
+  const { job } = run
   const left = job.context.deps.config.agents.waitSeconds * 1_000 - age
   if (left <= 0) throw new Ended('failed', 'unanswered')
   await inStep(job, (tx) => letRunWait.run(tx, step))
+  if (tool?.waitsFor) showWaiting(run, call, tool, tool.waitsFor)
   throw new Postponed(Math.ceil(left))
 }
 

@@ -1,4 +1,5 @@
 /** Answers of chat models and external agents, piece by piece. */
+import { randomUUID } from 'node:crypto'
 import { IdleTimeout, type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { InvalidStream, readEvents } from '../../platform/net/sse.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
@@ -33,6 +34,8 @@ const ERROR_BYTES = 2_000
 const CALLS = 16
 const ARGUMENTS_LENGTH = 20_000
 const NAME_LENGTH = 128
+/** The most calls and results that an external agent shows in one answer. */
+const SHOWN = 200
 
 /** The most tokens that a call can cost: no tokenizer makes more tokens than there are bytes. */
 export const mostTokens = (prompt: ChatPrompt): Usage => ({
@@ -95,6 +98,7 @@ async function* readAnswer(
   /** External agents make all other calls by themselves. */
   const isWanted = ({ name }: ToolCall) => !dialect.callsTools || offered.has(name)
   let wrote = false
+  let shown = 0
   const limits = { lineBytes: LINE_BYTES, totalBytes: TOTAL_BYTES }
   for await (const event of readEvents(chunks, limits)) {
     const piece = dialect.read(event)
@@ -108,12 +112,14 @@ async function* readAnswer(
     if (piece.called !== undefined) {
       const call = calls.find(piece.called)
       if (call && !isWanted(call)) {
+        if (++shown > SHOWN) throw tooMany()
         calls.forget(piece.called)
         yield { call }
       }
     }
     if (piece.result) {
       const { callId, text } = piece.result
+      if (++shown > SHOWN || callId.length > NAME_LENGTH) throw tooMany()
       calls.forget(callId)
       yield { callId: storable(callId), result: storable(text) }
     }
@@ -129,6 +135,8 @@ async function* readAnswer(
   return { finish, usage, calls: finish === 'stop' ? calls.all(isWanted) : [] }
 }
 
+const tooMany = () => new ChatFailed('provider_invalid', 'too many calls of tools', true)
+
 const storable = (text: string) => text.replaceAll('\0', '').toWellFormed()
 
 /** Puts calls of tools together, which arrive in pieces like texts. */
@@ -136,7 +144,8 @@ class CallPieces {
   readonly #calls = new Map<number | string, ToolCall>()
 
   add({ index, id, name, arguments: written = '' }: NonNullable<Piece['calls']>[number]): void {
-    const call = this.#calls.get(index) ?? { id: `call_${index}`, name: '', arguments: '' }
+    // An id of our own is like no other of the run: people approve calls by their ids.
+    const call = this.#calls.get(index) ?? { id: `call_${randomUUID()}`, name: '', arguments: '' }
     this.#calls.set(index, {
       ...{ id: id ?? call.id, name: name ?? call.name, arguments: call.arguments + written },
     })
