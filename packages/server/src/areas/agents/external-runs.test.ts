@@ -9,9 +9,9 @@ import {
   questionOf,
   useAgUiServer,
 } from '../../../test/ag-ui-server.ts'
+import { type Asking, ask, type Run, runOf } from '../../../test/agent-runs.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
-import { type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
-import { until } from '../../../test/until.ts'
+import { useServer } from '../../../test/kit.ts'
 
 const server = useServer({
   roles: ['api', 'worker', 'gateway'],
@@ -25,12 +25,6 @@ const external = useAgUiServer(
 )
 const callsOf = (question: string) => external.calls.filter((call) => questionOf(call) === question)
 
-interface Asking {
-  app: TestApp
-  amira: UserClient
-  agent: string
-}
-
 async function newAgent(meta: object = {}, more: object = {}): Promise<Asking> {
   const app = await server.newApp()
   const [amira] = await app.users('amira')
@@ -41,21 +35,6 @@ async function newAgent(meta: object = {}, more: object = {}): Promise<Asking> {
     integrationMeta: { baseUrl, headers: { Authorization: key }, ...meta },
   })
   return { app, amira, agent }
-}
-
-type Run = Awaited<ReturnType<TestApp['client']['agentRuns']['get']>>
-
-const runOf = ({ app }: Asking, messageId: string, state?: Run['state']): Promise<Run> =>
-  until(`a run of ${messageId}`, async () => {
-    const { data } = await app.client.agentRuns.list()
-    const found = data.find((run) => run.messageId === messageId)
-    const done = state ? found?.state === state : found?.endedAt !== undefined
-    return found && done ? app.client.agentRuns.get(found.id) : undefined
-  })
-
-async function ask(asking: Asking, text: string, more: object = {}): Promise<Run> {
-  const { id } = await asking.amira.sendText(asking.agent, text, more)
-  return runOf(asking, id)
 }
 
 const textOf = async ({ amira }: Asking, { answerId = '' }: Run): Promise<string> =>

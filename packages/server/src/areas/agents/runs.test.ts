@@ -1,6 +1,7 @@
 /** Agents that answer: a real model server speaks the protocols of both vendors. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { type Asking, ask, type Run, runOf } from '../../../test/agent-runs.ts'
 import { queryAt } from '../../../test/databases.ts'
 import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
 import {
@@ -28,12 +29,6 @@ const models = useModelServer((call) => {
 const callsOf = (question: string) =>
   models.calls.filter(({ turns }) => turns.at(-1)?.content === question)
 
-interface Asking {
-  app: TestApp
-  amira: UserClient
-  agent: string
-}
-
 let apps = 0
 async function newAgent(more: object = {}, provider: object = {}): Promise<Asking> {
   const app = await server.newApp()
@@ -44,22 +39,6 @@ async function newAgent(more: object = {}, provider: object = {}): Promise<Askin
     ...{ name: 'Helper', providerId: 'house', model: `m${apps++}`, ...more },
   })
   return { app, amira, agent }
-}
-
-type Run = Awaited<ReturnType<TestApp['client']['agentRuns']['get']>>
-
-/** Waits until the question has a run in this state, or one that ended. */
-const runOf = ({ app }: Asking, messageId: string, state?: Run['state']): Promise<Run> =>
-  until(`a run of ${messageId}`, async () => {
-    const { data } = await app.client.agentRuns.list()
-    const found = data.find((run) => run.messageId === messageId)
-    const done = state ? found?.state === state : found?.endedAt !== undefined
-    return found && done ? app.client.agentRuns.get(found.id) : undefined
-  })
-
-async function ask(asking: Asking, text: string, more: object = {}): Promise<Run> {
-  const { id } = await asking.amira.sendText(asking.agent, text, more)
-  return runOf(asking, id)
 }
 
 const repliesOf = async ({ amira, agent }: Asking, parent: string) =>
