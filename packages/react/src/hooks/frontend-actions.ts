@@ -5,8 +5,8 @@ import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useClient } from '../chat.tsx'
 
 /**
- * A function of this page that agents may call. What it returns is what the model is told: a text, or anything else as JSON. If
- * it throws, the model is told the message of the error.
+ * A function of this page that agents may call. The model receives what it returns: a text, or anything else as JSON. If it
+ * throws, the model receives the message of the error.
  */
 export type FrontendAction = (args: Record<string, unknown>) => unknown
 
