@@ -345,7 +345,7 @@ suite('jobs', () => {
       for (const { no } of [one, two]) {
         for (let n = 0; n < 8; n++) await add(cell, no, job, { n: -1 }, low)
       }
-      const runner = startRunner(server.deps, cell, [job], { slots: 8, perApp: 4 })
+      const runner = startRunner(server.deps, cell, [job], { slots: 8, perApp: 8 })
       await until('all but two slots are occupied', () => ran.length === 6)
       for (let n = 1; n <= 3; n++) {
         await add(cell, urgent.no, job, { n })
@@ -357,6 +357,27 @@ suite('jobs', () => {
       await runner.stop()
       await add(cell, one.no, job, { n: 4 }, low)
       await runUntil([job], () => isEmpty(one.no), { slots: 1 })
+    })
+
+    test("keep half of an app's slots for its jobs that are not below priority 0", async () => {
+      const app = await server.newApp()
+      const release = Promise.withResolvers<void>()
+      const ran: number[] = []
+      const job = numberJob('test.slow', async (n) => {
+        ran.push(n)
+        if (n < 0) await release.promise
+      })
+      for (let n = 0; n < 8; n++) await add(cell, app.no, job, { n: -1 }, { priority: -1 })
+      const runner = startRunner(server.deps, cell, [job], { slots: 16, perApp: 4 })
+      await until('two run', () => ran.length === 2)
+      for (const n of [1, 2]) {
+        await add(cell, app.no, job, { n })
+        await until('it ran', () => ran.includes(n))
+      }
+      assert.deepEqual(ran, [-1, -1, 1, 2])
+      release.resolve()
+      await until('all ran', () => isEmpty(app.no))
+      await runner.stop()
     })
 
     test('pass over apps that are archived or not in this cell', async () => {

@@ -192,8 +192,8 @@ end $$;
  * Claims at most p_free ready jobs, in turns: it walks from app to app, starting after the one where the
  * last walk ended, and takes as many of each app as are left over when they are divided evenly. An app
  * has at most p_per_app running jobs; claims take turns, so this holds for all workers together. A walk
- * looks at p_free apps, however many have ready jobs. A quarter of the worker's slots is kept for jobs with
- * priority 0 or higher: those below, such as exports and runs of agents, take long.
+ * looks at p_free apps, however many have ready jobs. Jobs below priority 0, such as exports and runs of agents,
+ * take long: they get at most three quarters of the worker's slots and half of the app's.
  */
 create or replace function claim_jobs(
   p_worker uuid, p_free int, p_per_app int, p_after int, out v_claimed json, out v_last int
@@ -209,6 +209,7 @@ declare
   v_apps int[] := '{}';
   v_wrapped boolean := false;
   v_low int;
+  v_low_per_app int := greatest(p_per_app / 2, 1);
 begin
   v_last := p_after;
   perform pg_advisory_xact_lock(hashtextextended('claim_jobs', 0));
@@ -228,9 +229,11 @@ begin
       update jobs set state = 'waiting', run_at = job_clock() + interval '1 minute'
       where ctid = any (array(select ctid from jobs where app_no = v_app and state = 'ready'
         limit 1000 for update skip locked));
-    elsif (select count(*) from jobs where app_no = v_app and state = 'running') < p_per_app
-      and (v_low > 0 or exists (
-        select from jobs where app_no = v_app and state = 'ready' and priority >= 0)) then
+    elsif (
+      select count(*) < p_per_app
+        and (v_low > 0 and count(*) filter (where priority < 0) < v_low_per_app or exists (
+          select from jobs where app_no = v_app and state = 'ready' and priority >= 0))
+      from jobs where app_no = v_app and state = 'running') then
       v_apps := v_apps || v_app;
       v_last := v_app;
       exit when cardinality(v_apps) >= p_free;
@@ -239,17 +242,22 @@ begin
   if v_apps = '{}' then return; end if;
 
   with found as (
-    select a.app_no, r.id, r.priority from unnest(v_apps) a (app_no) cross join lateral (
+    select a.app_no, r.id, r.priority,
+      v_low_per_app - n.low - row_number() over (partition by a.app_no, r.priority < 0) >= 0 as in_half
+    from unnest(v_apps) a (app_no)
+    cross join lateral (
+      select count(*) as running, count(*) filter (where priority < 0) as low
+      from jobs where app_no = a.app_no and state = 'running'
+    ) n cross join lateral (
       select id, priority from jobs where app_no = a.app_no and state = 'ready'
       order by priority desc, run_at, id
-      limit least(
-        ceil(p_free::float8 / cardinality(v_apps)),
-        p_per_app - (select count(*) from jobs where app_no = a.app_no and state = 'running'))
+      limit least(ceil(p_free::float8 / cardinality(v_apps)), p_per_app - n.running)
       for no key update skip locked
     ) r
   ), picked as (
     select app_no, id from (
       select app_no, id, priority, row_number() over (partition by priority < 0) as nth from found
+      where priority >= 0 or in_half
     ) numbered
     where priority >= 0 or nth <= v_low limit p_free
   ), claimed as (
