@@ -217,6 +217,8 @@ function isNameServer(text: string): boolean {
 const isJanus = (text: string) =>
   /^janus\+https?:\/\/[^/@?#\s]+\/[^?#\s]+$/.test(text) && URL.canParse(text)
 
+const isMediaServer = (text: string) => text === 'werift' || isJanus(text)
+
 const isIceUrl = (text: string) => /^(stuns?|turns?):[^\s,]+$/.test(text)
 
 const isModelUrl = (text: string) => /^https?:\/\/[^@?#\s]+$/.test(text) && URL.canParse(text)
@@ -471,15 +473,14 @@ export const options = {
     ),
   },
   media: {
-    servers: list(
-      'LOQUAT_MEDIA_SERVERS',
-      'werift and janus+https://host/janus',
-      (part) => part === 'werift' || isJanus(part),
-      {
-        description:
-          'The media servers that forward audio and video of calls: addresses of [Janus](operating.md#media-servers). New calls go to the one with the least load. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
-      },
-    ),
+    servers: list('LOQUAT_MEDIA_SERVERS', 'werift and janus+https://host/janus', isMediaServer, {
+      description:
+        'The media servers that forward audio and video of calls: addresses of [Janus](operating.md#media-servers). New calls go to the one with the least load. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
+    }),
+    drained: list('LOQUAT_MEDIA_DRAINED', 'addresses of media servers', isMediaServer, {
+      description:
+        'Those of the media servers that get no new calls. Calls that are on them go on, so they can be stopped later without cutting anyone off.',
+    }),
     secret: optional(
       text('LOQUAT_MEDIA_SECRET', { description: 'The `api_secret` of these Janus servers.' }),
     ),

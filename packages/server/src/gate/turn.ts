@@ -81,10 +81,13 @@ export class Turn {
   }
 
   /** Waits for something other than the database. Others may have its slots meanwhile, and the clock stands still. */
-  async outside(wait: Promise<void>): Promise<void> {
+  async outside<T>(wait: Promise<T>): Promise<T> {
     this.leave()
-    await wait
-    await this.enter()
+    try {
+      return await wait
+    } finally {
+      await this.enter()
+    }
   }
 
   /** The answer, if there is one, has so many bytes. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
+import type { Turn } from '../../gate/turn.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
@@ -142,6 +143,7 @@ export async function publishCallMedia(
   actor: Caller,
   sessionId: string,
   body: NewPublication,
+  turn: Turn | undefined,
 ): Promise<Negotiated> {
   const { deviceId, source, audio, video, sdp } = body
   const seat = await findSeat(actor, sessionId, deviceId)
@@ -151,10 +153,11 @@ export async function publishCallMedia(
     sdp,
     call.type === 'video' ? ['audio', 'video'] : source === 'screen' ? [] : ['audio'],
   )
-  const made = await askServer(deps, actor, call, async (server) => {
+  const publish = async (server: MediaServer) => {
     const { handle, sdp: description } = await server.publish(roomOf(call), sdp)
     return { server, handle, description }
-  })
+  }
+  const made = await askServer(deps, actor, call, publish, turn)
   const { server, handle, description } = made
   const connection = { what: source, handle, audio, video, ...(deviceId && { deviceId }) }
   const answer = await keep(deps, actor, seat, server, connection, (publicationId) => ({
@@ -170,6 +173,7 @@ export async function subscribeCallMedia(
   sessionId: string,
   publicationId: string,
   { deviceId }: SubscribeBody,
+  turn: Turn | undefined,
 ): Promise<Negotiated> {
   const seat = await findSeat(actor, sessionId, deviceId)
   const { call } = seat
@@ -177,12 +181,13 @@ export async function subscribeCallMedia(
   const sent = await listSent.many(app.cell.db, { appNo: app.no, id: call.id })
   const from = sent.find(({ id }) => id === publicationId)
   if (!from || from.uid === actor.uid) throw missing(publicationId)
+  const subscribe = async (server: MediaServer) => {
+    // The call has moved: the publisher isn't there yet.
+    if (server.address !== from.server) throw new MediaGone()
+    return { server, ...(await server.subscribe(roomOf(call), from.handle)) }
+  }
   try {
-    const made = await askServer(deps, actor, call, async (server) => {
-      // The call has moved: the publisher isn't there yet.
-      if (server.address !== from.server) throw new MediaGone()
-      return { server, ...(await server.subscribe(roomOf(call), from.handle)) }
-    })
+    const made = await askServer(deps, actor, call, subscribe, turn)
     const { server, handle, sdp } = made
     const row = { what: publicationId, handle, audio: false, video: false }
     const connection = { ...row, ...(deviceId && { deviceId }) }
@@ -215,6 +220,7 @@ export async function answerCallMedia(
   sessionId: string,
   publicationId: string,
   { deviceId, sdp }: AnswerBody,
+  turn: Turn | undefined,
 ) {
   const { call, place } = await findSeat(actor, sessionId, deviceId)
   const { app, uid } = actor
@@ -223,7 +229,7 @@ export async function answerCallMedia(
   const server = found && deps.media.find(found.server)
   if (!server) throw missing(publicationId)
   try {
-    await askServer(deps, actor, call, () => server.answer(found.handle, sdp))
+    await askServer(deps, actor, call, () => server.answer(found.handle, sdp), turn)
   } catch (error) {
     throw error instanceof MediaGone ? missing(publicationId) : error
   }

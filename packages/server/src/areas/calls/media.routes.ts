@@ -92,8 +92,8 @@ export const callMediaRoutes =
           response: { 200: Data(Negotiated) },
         },
       },
-      async ({ actor, params, body }) => ({
-        data: await publishCallMedia(deps, asCaller(actor), params.sessionId, body),
+      async ({ actor, params, body, turn }) => ({
+        data: await publishCallMedia(deps, asCaller(actor), params.sessionId, body, turn),
       }),
     )
 
@@ -150,8 +150,8 @@ export const callMediaRoutes =
           response: { 200: Data(Negotiated) },
         },
       },
-      async ({ actor, params: { sessionId, publicationId }, body }) => ({
-        data: await subscribeCallMedia(deps, asCaller(actor), sessionId, publicationId, body),
+      async ({ actor, params: { sessionId, publicationId }, body, turn }) => ({
+        data: await subscribeCallMedia(deps, asCaller(actor), sessionId, publicationId, body, turn),
       }),
     )
 
@@ -168,8 +168,8 @@ export const callMediaRoutes =
           response: { 200: Acknowledged },
         },
       },
-      async ({ actor, params: { sessionId, publicationId }, body }) => ({
-        data: await answerCallMedia(deps, asCaller(actor), sessionId, publicationId, body),
+      async ({ actor, params: { sessionId, publicationId }, body, turn }) => ({
+        data: await answerCallMedia(deps, asCaller(actor), sessionId, publicationId, body, turn),
       }),
     )
 

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { parentOf } from '../../../bench/cpu.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { CAN_CONVERT } from '../../../test/janus.ts'
 import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { ANSWER, OFFER } from '../../../test/sdp.ts'
 import { until } from '../../../test/until.ts'
 import { TrackWriter } from '../../platform/media/track-writer.ts'
 import { verify } from '../../verify/verify.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const TURN = { LOQUAT_TURN_URLS: 'turn:turn.example:3478', LOQUAT_TURN_SECRET: 'hush' }
 const server = useServer({ roles: ['api', 'gateway', 'worker'], env: TURN })
@@ -481,6 +485,53 @@ suite('the job that finds lost devices', () => {
     device.ws.close()
   })
 })
+
+suite('a media server that is drained', () => {
+  const drained = useServer({ env: { LOQUAT_MEDIA_DRAINED: 'werift' } })
+
+  test('gets no new calls, but serves those that are on it', async () => {
+    const app = await drained.newApp()
+    const [amira, ben] = await app.users('amira', 'ben')
+    const { sessionId } = await amira.calls.start({ receiver: 'ben', type: 'audio', ...laptop })
+    await ben.calls.join(sessionId, phone)
+    await refused(publish(amira, sessionId), 'ERR_CALL_MEDIA_UNAVAILABLE')
+    await rows(app.cell.db, `update calls set media_server = 'werift' where app_no = $1`, [app.no])
+    await publish(amira, sessionId)
+  })
+})
+
+suite('a media server that hangs', () => {
+  test('holds none of the slots of the app', async () => {
+    const { app, amira, sessionId, join } = await newCall()
+    await join()
+    await storeSettings(server.deps, app, { 'limits.writesAtOnce': 1 })
+    await publish(amira, sessionId)
+    const processes = mediaProcesses()
+    for (const pid of processes) process.kill(pid, 'SIGSTOP')
+    const published = publish(amira, sessionId)
+    try {
+      // One of them at least comes after the other request has begun to wait.
+      for (let n = 0; n < 20; n++) await app.client.users.update('ben', { name: `Ben ${n}` })
+    } finally {
+      for (const pid of processes) process.kill(pid, 'SIGCONT')
+    }
+    await published
+  })
+})
+
+/** The processes of werift that this process has started. */
+const mediaProcesses = () =>
+  readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!pid) return []
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      return command.includes('werift-process') && parentOf(pid) === process.pid ? [pid] : []
+    } catch {
+      // It has ended.
+      return []
+    }
+  })
 
 suite('an installation without media servers', () => {
   const bare = useServer({ env: { LOQUAT_MEDIA_SERVERS: '', LOQUAT_MEDIA_RECORDINGS: '' } })

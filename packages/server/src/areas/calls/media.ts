@@ -3,6 +3,7 @@ import type { ServerBody } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { publishEphemeral } from '../../core/ephemeral.ts'
 import type { Deps } from '../../deps.ts'
+import type { Turn } from '../../gate/turn.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import {
   MediaFailed,
@@ -83,16 +84,24 @@ async function serverOf(
   return server
 }
 
-/** Asks the call's media server. If it doesn't answer, the call moves to another one, which is asked then. */
+/**
+ * Asks the call's media server. If it doesn't answer, the call moves to another one, which is asked then. The request's
+ * `turn` isn't needed meanwhile. If it gets no turn again, what the media server has made ends with the call's room.
+ */
 export async function askServer<T>(
   deps: Deps,
   actor: Actor,
   call: CallRow,
   ask: (server: MediaServer) => Promise<T>,
+  turn: Turn | undefined,
 ): Promise<T> {
+  const answer = (server: MediaServer) => {
+    const asked = refused(ask(server))
+    return turn?.outside(asked) ?? asked
+  }
   const server = await serverOf(deps, actor, call)
   try {
-    return await refused(ask(server))
+    return await answer(server)
   } catch (error) {
     if (error instanceof ApiError || error instanceof MediaGone) throw error
     if (error instanceof MediaNotReady) throw error
@@ -103,7 +112,7 @@ export async function askServer<T>(
     deps.log.warn({ err: error, server: server.address }, 'a media server does not answer')
     const other = await serverOf(deps, actor, call, server)
     if (other === server) throw unavailable()
-    return refused(ask(other))
+    return answer(other)
   }
 }
 

@@ -6,6 +6,8 @@ import { WeriftServer } from './werift.ts'
 export interface MediaOptions {
   /** Their addresses. */
   servers: readonly string[]
+  /** The addresses of those that get no new calls. */
+  drained: readonly string[]
   /** Of those that have one. */
   secret: string
   /** The folder in which they record. Empty: none. */
@@ -20,10 +22,12 @@ export class Media {
   /** The folder in which servers record, as this process sees it. Empty: nothing is recorded. */
   readonly recordings: string
   readonly #servers: MediaServer[]
+  /** Those that get new calls. */
+  readonly #open: MediaServer[]
   readonly #loads = new Map<MediaServer, { load: number; until: number }>()
   readonly #log: Logger
 
-  constructor({ servers, secret, recordings }: MediaOptions, log: Logger) {
+  constructor({ servers, drained, secret, recordings }: MediaOptions, log: Logger) {
     this.#log = log
     this.recordings = recordings
     this.#servers = servers.map((address) =>
@@ -31,6 +35,7 @@ export class Media {
         ? new WeriftServer(recordings)
         : new JanusServer(address, secret, recordings),
     )
+    this.#open = this.#servers.filter(({ address }) => !drained.includes(address))
   }
 
   /** Whether this installation carries audio and video at all. */
@@ -43,11 +48,11 @@ export class Media {
     return this.#servers.find((server) => server.address === address)
   }
 
-  /** The server with the least load that answers, but not `except`, unless there is no other one. */
+  /** For a new call: the server with the least load that answers, but not `except`, unless there is no other one. */
   async choose(except?: string | null): Promise<MediaServer | undefined> {
-    const loads = await Promise.all(this.#servers.map((server) => this.#loadOf(server)))
-    const rank = (index: number) => (this.#servers[index]?.address === except ? 1 : 0)
-    const [best] = this.#servers
+    const loads = await Promise.all(this.#open.map((server) => this.#loadOf(server)))
+    const rank = (index: number) => (this.#open[index]?.address === except ? 1 : 0)
+    const [best] = this.#open
       .map((server, index) => ({ server, load: loads[index] as number, rank: rank(index) }))
       .filter(({ load }) => load < Number.POSITIVE_INFINITY)
       .sort((a, b) => a.rank - b.rank || a.load - b.load)
