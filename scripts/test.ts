@@ -55,6 +55,10 @@ const LONGEST = [
   'server/test/isolation',
   'sdk/test/faults',
   'server/test/fill',
+  'server/test/access-matrix',
+  'server/test/agent-faults',
+  'server/test/job-faults',
+  'server/test/import-faults',
   'server/src/gate/revocation',
   'react/test/showcase',
   'server/test/send-faults',
@@ -76,7 +80,7 @@ const ALONE =
 const GENERATED = /\b(isolation|access|bad-input|management-access)\.test\.ts$/
 
 /** More than cores: many tests wait most of their time. */
-const AT_ONCE = values.long ? 3 : 4
+const AT_ONCE = values.long ? 3 : 5
 
 const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only

@@ -12,7 +12,7 @@ import { killRunning, Running } from './loquat.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
-const FAULTS = LONG ? 50 : 10
+const FAULTS = LONG ? 50 : 6
 const TAKEOVER_MS = 5_000
 const PROCESS = fileURLToPath(new URL('job-process.ts', import.meta.url))
 

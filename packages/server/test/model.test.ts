@@ -51,7 +51,7 @@ import {
 } from './model/world.ts'
 import { seeded } from './seed.ts'
 
-const HISTORIES = LONG ? 5_000 : 18
+const HISTORIES = LONG ? 5_000 : 12
 const STEPS = 60
 /** The long form takes an hour at most and prints how many histories it ran. */
 const patience = LONG ? { interruptAfterTimeLimit: 3_600_000 } : {}

@@ -7,7 +7,7 @@ import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
 
-const KILLS = LONG ? 20 : 6
+const KILLS = LONG ? 20 : 4
 const SENDERS = 8
 /** How many answers there are before the next kill. */
 const ANSWERS = 20

@@ -14,7 +14,7 @@ import { useReceiver } from './receiver.ts'
 import { until } from './until.ts'
 
 /** The short form causes each fault about twice. */
-const CHAOS_MS = LONG ? 28 * 60_000 : 25_000
+const CHAOS_MS = LONG ? 28 * 60_000 : 15_000
 const CONVERSATIONS = 12
 /** The pause between two messages of a sender, because this tests faults, not speed. */
 const PACE_MS = 200
