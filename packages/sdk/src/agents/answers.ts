@@ -60,15 +60,28 @@ export interface AgentEvent {
 
 /** How long to wait before a run is read again, in milliseconds. */
 const AGAIN_MS = 1_000
+/** A running answer of which nothing was heard for so long is read. */
+const SILENT_MS = 5_000
 /** How many of a user's last questions to an agent can be unanswered. */
 const RUNS = 20
 
+/** A piece of an answer's text. */
+interface Piece {
+  attempt: number
+  offset: number
+  delta: string
+}
+
 /**
  * Tracks the answers that agents are writing to this user, until their messages arrive. The server doesn't repeat events: after
- * a gap, the run is read.
+ * a gap or a silence, the run is read.
  */
 export class Answers {
   #answers: Record<string, RunningAnswer> = {}
+  /** Pieces that came after a gap, by run. */
+  readonly #ahead = new Map<string, Piece[]>()
+  /** Timers of running answers, which end with the next news. */
+  readonly #silences = new Map<string, ReturnType<typeof setTimeout>>()
   readonly #reading = new Set<string>()
   readonly #runs: Pick<AgentRunsMethods, 'get' | 'list'>
   readonly #changed: (answers: Record<string, RunningAnswer>) => void
@@ -95,6 +108,8 @@ export class Answers {
     const place = { runId, conversationId, threadId, messageId }
     const fresh = { ...place, attempt, text: '', state: 'running' as const }
     const empty: RunningAnswer = { ...fresh, tools: ended(known?.tools) }
+    // Pieces of the text before don't continue this one.
+    if (type === 'run_started' || type === 'text_message_start') this.#ahead.delete(runId)
     if (type === 'run_finished') {
       // The message says the rest. A held one comes later, or never.
       if (data.messageId === undefined) this.end(runId)
@@ -116,6 +131,7 @@ export class Answers {
     if (!this.#answers[runId]) return
     const { [runId]: _, ...others } = this.#answers
     this.#answers = others
+    this.#forget(runId)
     this.#changed(others)
   }
 
@@ -139,16 +155,39 @@ export class Answers {
   }
 
   clear(): void {
-    if (Object.keys(this.#answers).length === 0) return
+    const runs = Object.keys(this.#answers)
+    if (runs.length === 0) return
+    for (const runId of runs) this.#forget(runId)
     this.#answers = {}
     this.#changed({})
   }
 
   #add(answer: RunningAnswer, { delta = '', offset = 0 }: AgentEvent['data']): void {
-    const { runId, text } = answer
-    const gap = offset > text.length
-    this.#set(gap ? answer : { ...answer, text: text.slice(0, offset) + delta })
-    if (gap) void this.#fetch(runId)
+    const { runId, attempt } = answer
+    const ahead = [...(this.#ahead.get(runId) ?? []), { attempt, offset, delta }]
+    if (!this.#join(answer, ahead)) void this.#fetch(runId)
+  }
+
+  /** Shows the answer with the pieces that continue it, and keeps those after a gap. Returns whether there is none. */
+  #join(answer: RunningAnswer, pieces: Piece[]): boolean {
+    const { runId, attempt } = answer
+    let { text } = answer
+    const ahead = pieces.filter((piece) => {
+      if (piece.attempt !== attempt) return false
+      if (piece.offset > text.length) return true
+      text = text.slice(0, piece.offset) + piece.delta
+      return false
+    })
+    if (ahead.length > 0) this.#ahead.set(runId, ahead)
+    else this.#ahead.delete(runId)
+    this.#set({ ...answer, text })
+    return ahead.length === 0
+  }
+
+  #forget(runId: string): void {
+    clearTimeout(this.#silences.get(runId))
+    this.#silences.delete(runId)
+    this.#ahead.delete(runId)
   }
 
   #resume(runId: string): void {
@@ -159,18 +198,27 @@ export class Answers {
   }
 
   #set(answer: RunningAnswer): void {
-    this.#answers = { ...this.#answers, [answer.runId]: answer }
+    const { runId, state } = answer
+    this.#answers = { ...this.#answers, [runId]: answer }
+    clearTimeout(this.#silences.get(runId))
+    if (state === 'running') {
+      this.#silences.set(
+        runId,
+        setTimeout(() => void this.#fetch(runId), SILENT_MS),
+      )
+    }
     this.#changed(this.#answers)
   }
 
-  /** The stored text is up to a second old. If that isn't enough, the next piece shows another gap. */
+  /** The stored text is up to a second old. If it doesn't reach the pieces after the gap, the next piece has it read again. */
   async #fetch(runId: string): Promise<void> {
     if (this.#reading.has(runId)) return
     this.#reading.add(runId)
     setTimeout(() => this.#reading.delete(runId), AGAIN_MS)
     const run = await this.#runs.get(runId).catch(() => undefined)
     const known = this.#answers[runId]
-    if (!run || !known) return
+    if (!known) return
+    if (!run) return this.#set(known)
     if (run.state === 'finished') return this.end(runId)
     if (run.state === 'failed' || run.state === 'cancelled') {
       this.#set(failedWith(known, run.reason))
@@ -190,7 +238,7 @@ export class Answers {
       this.#set(waitingFor(answer, { toolCallId, name, displayName, delta, waitsFor }))
       return
     }
-    this.#set(answer)
+    this.#join(answer, this.#ahead.get(runId) ?? [])
     this.#resume(runId)
   }
 }

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { until } from '../../server/test/until.ts'
+import { type AgentEvent, Answers, type RunningAnswer } from '../src/agents/answers.ts'
+import { Loquat } from '../src/index.ts'
+import { answer, play, type Step } from './http-script.ts'
+
+const ids = { runId: 'r', conversationId: 'c', threadId: '1', messageId: '1' }
+const stored = (text: string, state = 'running') =>
+  answer(200, { data: { id: 'r', ...ids, state, text, attempt: 1, steps: [] } })
+
+/** Answers that read their runs from a server that answers in these steps. */
+async function follow(...steps: [Step, ...Step[]]) {
+  const { baseUrl, received } = await play(...steps)
+  let shown: Record<string, RunningAnswer> = {}
+  const runs = new Loquat({ appId: 'app', apiKey: 'key', baseUrl }).agentRuns
+  const answers = new Answers(runs, (all) => {
+    shown = all
+  })
+  const apply = (type: string, data: AgentEvent['data'] = {}) =>
+    answers.apply({ type, ...ids, attempt: 1, data })
+  const piece = (offset: number, delta: string) => apply('text_message_content', { offset, delta })
+  return { answers, apply, piece, received, shown: () => shown.r }
+}
+
+suite('an answer that a device hears from its middle on', () => {
+  test('is read once, and goes on with the pieces that came meanwhile', async () => {
+    const { answers, piece, received, shown } = await follow(stored('One two '))
+    piece(8, 'three ')
+    piece(14, 'four ')
+    await until('the gap is filled', () => shown()?.text === 'One two three four ')
+    piece(19, 'five')
+    assert.equal(shown()?.text, 'One two three four five')
+    assert.equal(received.length, 1)
+    answers.clear()
+  })
+
+  test('is read again while what is stored ends before its pieces', async () => {
+    const { answers, piece, shown } = await follow(stored('One '), stored('One two three '))
+    piece(8, 'three ')
+    await until('it was read', () => shown()?.text === 'One ')
+    let [offset, text] = [14, 'One two three ']
+    await until('the gap is filled', () => {
+      piece(offset++, '.')
+      text += '.'
+      return shown()?.text === text
+    })
+    answers.clear()
+  })
+
+  test('forgets the pieces of a text that another one replaces', async () => {
+    const { answers, apply, piece, shown } = await follow(stored(''))
+    piece(4, 'two')
+    apply('text_message_start')
+    piece(0, 'New ')
+    assert.equal(shown()?.text, 'New ')
+    answers.clear()
+  })
+})
+
+suite('an answer of which nothing is heard', () => {
+  test('is read, and read again if that fails, until it is over', async () => {
+    const missing = answer(404, { error: { code: 'ERR_AGENT_RUN_NOT_FOUND', message: 'No.' } })
+    const { apply, received, shown } = await follow(missing, stored('One', 'finished'))
+    apply('run_started')
+    assert.equal(shown()?.state, 'running')
+    await until('it is over', () => shown() === undefined)
+    assert.equal(received.length, 2)
+  })
+})
