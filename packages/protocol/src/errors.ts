@@ -279,6 +279,12 @@ export const errors = {
     message: 'The run "{runId}" does not wait for this. It is {state}.',
     when: 'Another device was faster, the run is over, or it waits for something else.',
   },
+  ERR_KB_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no source "{id}".',
+    when: 'The knowledge base of the app has no such source or chunk, or the message does not cite it.',
+  },
   ERR_TOOL_NOT_FOUND: {
     status: 404,
     retry: false,
@@ -1105,6 +1111,8 @@ export const impossibleErrors: Record<string, string> = {
   ERR_AUTH_TOKENS_DELETE_FAILED: DELETION,
   ERR_ROLE_DELETE_FAILED: DELETION,
   ERR_UID_DELETE_FAILED: DELETION,
+  ERR_KB_INDEXING_FAILED:
+    'A source is indexed by a job; if that fails, the state of the source says so.',
   ERR_AGENT_CREATION_FAILED: `An agent and its user are stored in one transaction; ${OTHERWISE}.`,
   ERR_FAILED_TO_ADD_FRIEND: `Both sides of a friendship are stored in one transaction; ${OTHERWISE}.`,
   ERR_GROUP_DELETE_FAILED: DELETION,

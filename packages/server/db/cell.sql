@@ -2846,6 +2846,10 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.lexeme_query(p_lexeme text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (((''''::text || replace(replace(p_lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text))::tsquery;
+
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -4105,6 +4109,63 @@ $$;
 CREATE FUNCTION public.scope_rules(p_permissions jsonb, p_owner text, p_scope text, p_uid text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN ((p_permissions IS NOT NULL) AND (p_owner <> p_uid)) THEN (p_permissions -> p_scope) ELSE NULL::jsonb END;
+
+CREATE FUNCTION public.search_knowledge(p_app_no integer, p_agent text, p_words text, p_candidates integer, p_limit integer) RETURNS TABLE(chunk_id uuid, score double precision)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_known tsquery;
+  v_total float8;
+  v_terms tsquery[] := '{}';
+  v_weights float8[] := '{}';
+  v_wanted tsquery;
+  v_sum int := 0;
+  term record;
+begin
+  select string_agg(lexeme_query('/' || k.source_id)::text, ' | ')::tsquery, sum(s.chunks)
+  into v_known, v_total
+  from agent_sources k
+  join knowledge_sources s on s.app_no = k.app_no and s.source_id = k.source_id
+  where k.app_no = p_app_no and k.agent_uid = p_agent;
+  if v_known is null then return; end if;
+  for term in
+    select asked.q, counted.n
+    from (
+      select lexeme_query(lexeme) as q from unnest(to_tsvector('english', p_words)) order by positions[1] limit 32
+    ) asked
+    cross join lateral (
+      select count(*)::int as n from (
+        select from knowledge_chunks c where c.app_no = p_app_no and c.words @@ (asked.q && v_known)
+        limit p_candidates + 1
+      ) found
+    ) counted
+    where counted.n > 0
+    order by counted.n
+  loop
+    v_terms := v_terms || term.q;
+    v_weights := v_weights || ln(1 + greatest(v_total - term.n, 0.5) / term.n);
+    if v_wanted is null then
+      v_wanted := term.q;
+      v_sum := term.n;
+    elsif v_sum + term.n <= p_candidates then
+      v_wanted := v_wanted || term.q;
+      v_sum := v_sum + term.n;
+    elsif v_sum > p_candidates then
+      v_wanted := v_wanted && term.q;
+    end if;
+  end loop;
+  return query
+    select found.chunk_id, (
+      select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8
+      from unnest(v_terms, v_weights) w (term, weight))
+    from (
+      select c.chunk_id, c.words from knowledge_chunks c
+      where c.app_no = p_app_no and c.words @@ (v_wanted && v_known)
+      limit p_candidates
+    ) found
+    order by 2 desc, 1
+    limit p_limit;
+end $$;
 
 CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5871,6 +5932,12 @@ CREATE TABLE public.agent_runs (
     ended_at timestamp with time zone
 );
 
+CREATE TABLE public.agent_sources (
+    app_no integer NOT NULL,
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    source_id uuid NOT NULL
+);
+
 CREATE TABLE public.agent_steps (
     app_no integer NOT NULL,
     run_id uuid NOT NULL,
@@ -6362,6 +6429,30 @@ CREATE TABLE public.keyword_lists (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT keyword_lists_category_check CHECK ((category = ANY (ARRAY['word'::text, 'pattern'::text, 'sentence-similarity'::text])))
+);
+
+CREATE TABLE public.knowledge_chunks (
+    app_no integer NOT NULL,
+    chunk_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    no integer NOT NULL,
+    heading text NOT NULL,
+    text text NOT NULL,
+    words tsvector NOT NULL
+);
+
+CREATE TABLE public.knowledge_sources (
+    app_no integer NOT NULL,
+    source_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    body text,
+    state text DEFAULT 'indexing'::text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    revision integer DEFAULT 1 NOT NULL,
+    chunks integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.leases (
@@ -6986,6 +7077,9 @@ ALTER TABLE ONLY public.agent_runs
 ALTER TABLE ONLY public.agent_runs
     ADD CONSTRAINT agent_runs_pkey PRIMARY KEY (app_no, run_id);
 
+ALTER TABLE ONLY public.agent_sources
+    ADD CONSTRAINT agent_sources_pkey PRIMARY KEY (app_no, agent_uid, source_id);
+
 ALTER TABLE ONLY public.agent_spending
     ADD CONSTRAINT agent_spending_pkey PRIMARY KEY (app_no, uid, period);
 
@@ -7132,6 +7226,12 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.keyword_lists
     ADD CONSTRAINT keyword_lists_pkey PRIMARY KEY (app_no, list_id);
+
+ALTER TABLE ONLY public.knowledge_chunks
+    ADD CONSTRAINT knowledge_chunks_pkey PRIMARY KEY (app_no, chunk_id);
+
+ALTER TABLE ONLY public.knowledge_sources
+    ADD CONSTRAINT knowledge_sources_pkey PRIMARY KEY (app_no, source_id);
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
@@ -7329,6 +7429,8 @@ CREATE INDEX agent_runs_open ON public.agent_runs USING btree (created_at) WHERE
 
 CREATE INDEX agent_runs_user ON public.agent_runs USING btree (app_no, uid, created_at, run_id);
 
+CREATE INDEX agent_sources_source ON public.agent_sources USING btree (app_no, source_id);
+
 CREATE INDEX agent_spending_period ON public.agent_spending USING btree (period);
 
 CREATE INDEX agents_created ON public.agents USING btree (app_no, kind, created_at);
@@ -7450,6 +7552,12 @@ CREATE INDEX jobs_running ON public.jobs USING btree (app_no) WHERE (state = 'ru
 CREATE INDEX jobs_serial ON public.jobs USING btree (app_no, serial_key, id) WHERE ((serial_key IS NOT NULL) AND (ended_at IS NULL));
 
 CREATE INDEX jobs_waiting ON public.jobs USING btree (run_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX knowledge_chunks_source ON public.knowledge_chunks USING btree (app_no, source_id, no);
+
+CREATE INDEX knowledge_chunks_words ON public.knowledge_chunks USING gin (app_no, words) WITH (gin_pending_list_limit='1024');
+
+CREATE INDEX knowledge_sources_created ON public.knowledge_sources USING btree (app_no, kind, created_at);
 
 CREATE UNIQUE INDEX mentions_message ON public.mentions USING btree (app_no, message_id, uid);
 
@@ -7633,6 +7741,9 @@ ALTER TABLE ONLY public.agent_progress
 ALTER TABLE ONLY public.agent_runs
     ADD CONSTRAINT agent_runs_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
+ALTER TABLE ONLY public.agent_sources
+    ADD CONSTRAINT agent_sources_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
 ALTER TABLE ONLY public.agent_spending
     ADD CONSTRAINT agent_spending_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
@@ -7650,6 +7761,9 @@ ALTER TABLE ONLY public.flag_reasons
 
 ALTER TABLE ONLY public.keyword_lists
     ADD CONSTRAINT keyword_lists_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.knowledge_sources
+    ADD CONSTRAINT knowledge_sources_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.model_providers
     ADD CONSTRAINT model_providers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

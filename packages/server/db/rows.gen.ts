@@ -173,6 +173,11 @@ export interface CellRows {
     started_at: Date | null
     ended_at: Date | null
   }
+  agent_sources: {
+    app_no: number
+    agent_uid: string
+    source_id: string
+  }
   agent_spending: {
     app_no: number
     uid: string
@@ -715,6 +720,28 @@ export interface CellRows {
     category: string
     from_file: boolean
     entries: string[]
+    created_at: Date
+    updated_at: Date
+  }
+  knowledge_chunks: {
+    app_no: number
+    chunk_id: string
+    source_id: string
+    no: number
+    heading: string
+    text: string
+    words: string
+  }
+  knowledge_sources: {
+    app_no: number
+    source_id: string
+    kind: string
+    title: string
+    body: string | null
+    state: string
+    reason: string | null
+    revision: number
+    chunks: number
     created_at: Date
     updated_at: Date
   }

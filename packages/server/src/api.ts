@@ -3,6 +3,7 @@ import { restrictionRoutes } from './areas/access/restrictions.routes.ts'
 import { permissionRoutes } from './areas/access/routes.ts'
 import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
 import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
+import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
 import { agentRoutes } from './areas/agents/routes.ts'
 import { agentRunRoutes } from './areas/agents/runs.routes.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
@@ -112,6 +113,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   checkRoutes,
   modelRoutes,
   agentRoutes,
+  knowledgeRoutes,
   agentRunRoutes,
   agentBudgetRoutes,
   agentBlockRoutes,

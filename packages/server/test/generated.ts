@@ -113,6 +113,7 @@ const TYPES: Record<string, string> = {
   time: 'string',
   bool: 'boolean',
   bytea: 'Buffer',
+  tsvector: 'string',
   timestamptz: 'Date',
   json: 'unknown',
   jsonb: 'unknown',

@@ -212,6 +212,7 @@ suite("an app's data", () => {
     agent_tools: credentials,
     agent_variables: credentials,
     agent_budgets: credentials,
+    knowledge: credentials,
     keyword_lists: moderators,
     flag_reasons: moderators,
     flagged_messages: moderators,

@@ -544,6 +544,56 @@ create table agent_spending (
 ) with (fillfactor = 50);
 create index agent_spending_period on agent_spending (period);
 
+-- What agents know: texts, uploaded files, websites and their pages.
+create table knowledge_sources (
+  app_no int not null references apps,
+  source_id uuid not null default gen_random_uuid(),
+  -- text.
+  kind text collate "C" not null,
+  title text not null,
+  -- What was given.
+  body text,
+  -- indexing, indexed or failed.
+  state text collate "C" not null default 'indexing',
+  -- Why it failed.
+  reason text collate "C",
+  -- Grows with every change, so that a job that has read an older one knows it.
+  revision int not null default 1,
+  chunks int not null default 0,
+  -- As in agents.
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (app_no, source_id)
+);
+create index knowledge_sources_created on knowledge_sources (app_no, kind, created_at);
+
+-- The pieces of sources that searches find.
+create table knowledge_chunks (
+  app_no int not null,
+  -- Made from its source and its text, so it stays when the source is indexed again.
+  chunk_id uuid not null,
+  source_id uuid not null,
+  no int not null,
+  -- The headings above it.
+  heading text not null,
+  text text not null,
+  -- The words of the title and the headings (A) and of the text (D), and `/` with the id of the source.
+  words tsvector not null,
+  primary key (app_no, chunk_id)
+);
+create index knowledge_chunks_source on knowledge_chunks (app_no, source_id, no);
+create index knowledge_chunks_words on knowledge_chunks using gin (app_no, words)
+with (gin_pending_list_limit = 1024);
+
+-- Which agent knows which source.
+create table agent_sources (
+  app_no int not null references apps,
+  agent_uid text collate "C" not null,
+  source_id uuid not null,
+  primary key (app_no, agent_uid, source_id)
+);
+create index agent_sources_source on agent_sources (app_no, source_id);
+
 -- How an app checks messages outside this service, and what happens if that fails. No row: the defaults.
 create table check_settings (
   app_no int primary key references apps,

@@ -37,6 +37,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   // An agent's tools see what users write, and know the secrets of other services.
   agents: 'integration',
   external_agents: 'integration',
+  knowledge: 'integration',
   api_tools: 'integration',
   frontend_actions: 'integration',
   mcp_servers: 'integration',

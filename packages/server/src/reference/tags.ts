@@ -53,6 +53,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
   frontend_actions: ['Frontend actions', 'What agents can do on the devices of users.'],
   mcp_servers: ['MCP servers', 'Servers with tools for agents, by the Model Context Protocol.'],
   agent_tools: ['Agent tools', 'Tools and actions of agents that run elsewhere.'],
+  knowledge: ['Knowledge', 'What agents know: sources that they search and cite.'],
   agent_budgets: ['Agent budgets', 'What agents may spend on models.'],
   agent_runs: ['Agent runs', 'Answers of agents, under way and of the last 30 days.'],
   agent_variables: ['Agent variables', 'Values that texts of agents refer to.'],

@@ -1,3 +1,4 @@
+import { indexKnowledgeJob, sweepKnowledgeJob } from '../areas/agents/knowledge/index.job.ts'
 import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
@@ -70,6 +71,8 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   recordJob,
   runAgentJob,
   sweepAgentRunsJob,
+  indexKnowledgeJob,
+  sweepKnowledgeJob,
 ]
 
 /** Names of jobs that no longer have a schedule. */

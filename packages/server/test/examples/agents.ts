@@ -9,6 +9,7 @@ export async function buildAgents(story: Story): Promise<void> {
   await manageParts(story)
   await manageAgents(story)
   await askAgent(story)
+  await teachAgent(story)
   await manageExternal(story)
   for (const [operationId, id] of [
     ['deleteApiTool', 'find_shift'],
@@ -188,10 +189,59 @@ async function approveCalls(
   await story.run('deleteApiTool', { ids: { id: 'book_shift' } })
 }
 
+/** The agent knows the rules of the house, and cites them. */
+async function teachAgent(story: Story): Promise<void> {
+  const { models, start, end } = modelServer(() => [
+    'You rest for eleven hours between shifts [1].',
+  ])
+  await start()
+  const { url, key } = models
+  await story.run('createModelProvider', { body: { id: 'house-models', name: 'Models', url, key } })
+  const { uid } = await story.run('createAgent', {
+    body: { name: 'Rule book', providerId: 'house-models', model: 'small-1' },
+  })
+  const { uniqueId } = await story.show('createKnowledgeText', {
+    body: { title: 'Rest', text: '# Between shifts\n\nEverybody rests for at least eleven hours.' },
+  })
+  const ids = { uniqueId }
+  const indexed = () =>
+    until('the index', async () => {
+      const states = await story.run('pollKnowledge', { body: { uniqueId: [uniqueId] } })
+      return states[uniqueId] === 'indexed'
+    })
+  await indexed()
+  await story.show('pollKnowledge', { body: { uniqueId: [uniqueId] } })
+  await story.show('updateKnowledgeText', { ids, body: { title: 'Rest between shifts' } })
+  await indexed()
+  await story.show('listKnowledgeSources', { query: { limit: 10 } })
+  await story.show('getKnowledgeSource', { ids })
+  await story.show('listKnowledgeChunks', { ids, query: { limit: 10 } })
+  const agent = { uid, sourceType: 'text' }
+  await story.show('attachKnowledge', { ids: agent, body: { uniqueIds: [uniqueId] } })
+  const question = 'How long do we rest between shifts?'
+  await story.show('searchKnowledge', { ids: { uid }, query: { query: question, limit: 3 } })
+  const as = 'marta'
+  const body = { receiver: uid, receiverType: 'user', data: { text: question } }
+  const { id } = await story.run('sendMessage', { as, body })
+  const answerId = await until('the answer', async () => {
+    const runs = await story.run('listAgentRuns', { as })
+    return runs.find((run: Run) => run.messageId === id)?.answerId
+  })
+  const { data } = await story.run('getMessage', { as, ids: { id: answerId } })
+  const chunkId = data.metadata.sources[0].id
+  await story.show('getMessageSource', { as, ids: { id: answerId, chunkId } })
+  await story.show('detachKnowledge', { ids: agent, body: { uniqueIds: [uniqueId] } })
+  await story.show('deleteKnowledgeSource', { ids })
+  await story.run('deleteAgent', { ids: { uid } })
+  await story.run('deleteModelProvider', { ids: { providerId: 'house-models' } })
+  end()
+}
+
 interface Run {
   id: string
   messageId: string
   state: string
+  answerId?: string
 }
 
 async function* endless() {

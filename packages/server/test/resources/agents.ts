@@ -29,6 +29,8 @@ const newTool = (name = newId()) => ({
   parameters: { type: 'object', properties: { order: { type: 'string' } } },
 })
 
+const newText = () => ({ title: 'Opening hours', text: '# Desk\n\nOpen from 9 to 5.' })
+
 const newVariable = () => ({
   name: `v${randomBytes(4).toString('hex')}`,
   sourceType: 'constant',
@@ -54,6 +56,47 @@ export const resources: Resources = {
     unknown: newId,
   },
   'agents.uid': {
+    async make(app) {
+      const body = { name: 'Helper' }
+      return (await app.call('POST', '/v3/ai-agents/agent-builder/agents', { body })).body.data.uid
+    },
+    unknown: () => randomUUID(),
+  },
+  uniqueId: {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/knowledge-base/text'
+      return (await app.call('POST', path, { body: newText() })).body.data.uniqueId
+    },
+    unknown: () => randomUUID(),
+  },
+  chunkId: {
+    // Only agents cite.
+    async make(app, { id }) {
+      const { rows } = await app.cell.db.query<{ chunk_id: string }>({
+        name: '',
+        text: `with source as (
+            insert into knowledge_sources (app_no, kind, title, created_at, updated_at)
+            values ($1, 'text', 'Made', now(), now()) returning source_id
+          ), chunk as (
+            insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
+            select $1, gen_random_uuid(), source_id, 0, '', 'Open', '' from source returning chunk_id
+          ), cited as (
+            update messages set data = data || jsonb_build_object('metadata', jsonb_build_object('sources',
+              jsonb_build_array(jsonb_build_object('id', chunk_id)))) from chunk
+            where app_no = $1 and id = $2 returning sender
+          ), agent as (
+            insert into agents (app_no, uid, kind, name, active, definition, created_at, updated_at)
+            select $1, sender, 'built', 'Made', false, '{}', now(), now() from cited on conflict do nothing
+          )
+          select chunk_id from chunk`,
+        values: [app.no, id],
+      })
+      return rows[0]?.chunk_id ?? ''
+    },
+    unknown: () => randomUUID(),
+  },
+  sourceType: { make: async () => 'text', unknown: () => 'text' },
+  'knowledge.uid': {
     async make(app) {
       const body = { name: 'Helper' }
       return (await app.call('POST', '/v3/ai-agents/agent-builder/agents', { body })).body.data.uid
@@ -117,6 +160,11 @@ export const resources: Resources = {
   },
 }
 
+async function madeText(app: TestApp): Promise<string> {
+  const path = '/v3/ai-agents/agent-builder/knowledge-base/text'
+  return (await app.call('POST', path, { body: newText() })).body.data.uniqueId
+}
+
 /** Lets a run wait. */
 async function waitingCall(app: TestApp, runId: string | undefined, waitsFor: string) {
   const text = `with waiting as (
@@ -162,6 +210,20 @@ export const samples: Samples = {
   },
   createExternalAgent: () => ({ body: EXTERNAL_AGENT }),
   updateExternalAgent: () => ({ body: { name: 'Renamed', isActive: false } }),
+  createKnowledgeText: () => ({ body: newText() }),
+  updateKnowledgeText: () => ({ body: { title: 'Hours', text: 'Open from 8 to 4.' } }),
+  listKnowledgeSources: () => ({ query: { limit: '5', sourceType: 'text' } }),
+  listKnowledgeChunks: () => ({ query: { limit: '5', after: '0' } }),
+  searchKnowledge: () => ({ query: { query: 'When is the desk open?', limit: '3' } }),
+  async pollKnowledge(app) {
+    return { body: { uniqueId: [await madeText(app)] } }
+  },
+  async attachKnowledge(app) {
+    return { body: { uniqueIds: [await madeText(app)] } }
+  },
+  async detachKnowledge(app) {
+    return { body: { uniqueIds: [await madeText(app)] } }
+  },
   createApiTool: () => ({ body: newApiTool() }),
   listApiTools: () => ({ query: { limit: '5' } }),
   updateApiTool: () => ({ body: { description: 'Finds old orders', method: 'PUT' } }),

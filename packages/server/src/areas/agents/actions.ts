@@ -35,7 +35,7 @@ export function toAgent({ id: appId }: Pick<ServedApp, 'id'>, row: AgentRow): Ag
     mcpServers: definition.mcpServers ?? [],
     frontendActions: definition.frontendActions ?? [],
     serviceTools: definition.serviceTools ?? [],
-    ...{ files: [], websites: [], otherKbIntegrations: [] },
+    ...{ files: row.sources, websites: [], otherKbIntegrations: [] },
     ...(row.last_message_at && { lastMessageAt: row.last_message_at.getTime() }),
     ...(instruction !== undefined && { instruction, formattedInstruction: instruction }),
     ...{ model, metaData: definition.metaData ?? {} },

@@ -4,6 +4,7 @@ import { findProvider } from '../models/queries.ts'
 import type { Definition } from './actions.ts'
 import type { ExternalDefinition } from './external.actions.ts'
 import { lowered } from './headers.ts'
+import { SEARCH_TOOL } from './knowledge/search.ts'
 import { fillInstruction, readTurns, readVariables, senderOf } from './prompt.ts'
 import { type AgentRow, findAnswerer, findModeration } from './queries.ts'
 import { type AgentJob, Ended } from './run.ts'
@@ -42,6 +43,8 @@ export interface Asked extends Setup {
   question: QuestionRow
   /** Whether the app has rules of moderation. */
   moderated: boolean
+  /** Whether the agent has sources of knowledge. */
+  searches: boolean
 }
 
 /** Throws `Ended` if there is nobody to answer, or nothing to answer with. */
@@ -57,12 +60,13 @@ export async function readAsked(
   if (!agent?.active) throw new Ended('failed', 'agent_inactive')
   const { moderation } = await findModeration.one(db, { appNo })
   const variables = await readVariables(db, appNo, question)
-  const known = { job: context, appNo, question, variables }
+  const known = { job: context, appNo, runId, question, variables }
   const setup =
     agent.kind === 'external'
       ? await readExternal(known, agent, runId)
       : await readBuilt(known, agent, signal)
-  return { ...setup, question, moderated: moderation !== null }
+  const searches = setup.toolbox.tools.has(SEARCH_TOOL) && agent.sources.length > 0
+  return { ...setup, question, searches, moderated: moderation !== null }
 }
 
 async function readBuilt(known: ToolContext, agent: AgentRow, signal: AbortSignal): Promise<Setup> {
@@ -73,7 +77,7 @@ async function readBuilt(known: ToolContext, agent: AgentRow, signal: AbortSigna
   if (!first) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
   const turns = await readTurns(job.cell.db, appNo, question)
   // Last, because somebody has to close it.
-  const toolbox = await openToolbox(known, definition, signal)
+  const toolbox = await openToolbox(known, { ...definition, sources: agent.sources }, signal)
   return {
     ...{ kind: 'model_call', answerers: [first, ...fallbacks], idempotent: true },
     ...{ headers: undefined, toolbox },

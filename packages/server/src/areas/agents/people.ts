@@ -7,6 +7,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { addUser, changeUser, deactivate } from '../users/actions.ts'
 import type { UserChanges } from '../users/schema.ts'
 import { type BlockKind, listUnknown } from './blocks.queries.ts'
+import { detachAll } from './knowledge/queries.ts'
 import { type AgentKind, countAgents, lockAgents, removeAgent, unfollowLog } from './queries.ts'
 
 const AGENTS_PER_APP = 100
@@ -70,6 +71,7 @@ export async function dropAgent(
     throw fail('ERR_AGENT_NOT_FOUND', { uid })
   }
   await unfollowLog.run(tx, { appNo })
+  await detachAll.run(tx, { appNo, agentUid: uid })
   await deactivate(tx, deps, appNo, [uid])
   return { success: true as const, message: `Agent ${uid} deleted.` }
 }

@@ -8,12 +8,18 @@ export type AgentRow = Pick<
   CellRows['agents'],
   | ('uid' | 'kind' | 'name' | 'active' | 'headers_sealed' | 'last_message_at')
   | ('created_at' | 'updated_at')
-> & { definition: unknown; icon: string | null }
+> & {
+  definition: unknown
+  icon: string | null
+  /** Ids of what it knows. */
+  sources: string[]
+}
 
 type OneAgent = { appNo: number; kind: AgentKind; uid: string }
 
 const COLUMNS = `uid, kind, name, active, definition, headers_sealed, last_message_at, created_at, updated_at,
-     (select u.avatar from users u where u.app_no = agents.app_no and u.uid = agents.uid) as icon`
+     (select u.avatar from users u where u.app_no = agents.app_no and u.uid = agents.uid) as icon,
+     array(select k.source_id::text from agent_sources k where k.app_no = agents.app_no and k.agent_uid = agents.uid) as sources`
 
 /** Serialises the changes of an app's agents and of their parts: names that agents refer to exist. */
 export const lockAgents = query<{ appNo: number }>(

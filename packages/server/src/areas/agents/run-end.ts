@@ -1,6 +1,7 @@
 /** The end of a run that has an answer. */
 import type { ChatEnd } from '../../core/models/prompt.ts'
 import { insertMessage } from '../messages/queries.ts'
+import { citedIn } from './knowledge/search.ts'
 import { type ActiveRun, inStep } from './run.ts'
 import {
   endRun,
@@ -29,7 +30,11 @@ export async function finish(
   const { runId } = input
   const { agent_uid: sender, guid, uid, thread_id: thread } = question
   const kind = guid === null ? 'user' : 'group'
-  const data = { text, runId, threadId: String(thread) }
+  const sources = await citedIn(context.cell.db, { appNo, agentUid: sender, runId }, text)
+  const data = {
+    ...{ text, runId, threadId: String(thread) },
+    ...(sources.length > 0 && { metadata: { sources } }),
+  }
   const refused =
     text === '' ? (end.finish === 'filtered' ? 'filtered' : 'empty_answer') : undefined
   const verdict = refused ? undefined : await judge(context, appNo, question, data)

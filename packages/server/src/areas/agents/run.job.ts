@@ -4,6 +4,7 @@ import { defineJob } from '../../deps.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { Postponed } from '../../platform/jobs/definition.ts'
 import { readAsked } from './asked.ts'
+import { searchFirst } from './knowledge/first-search.ts'
 import { askModel } from './model-calls.ts'
 import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
 import { RunStream, sendAgentEvent } from './run-stream.ts'
@@ -92,8 +93,10 @@ async function takeSteps(run: ActiveRun): Promise<void> {
   const { tools, close } = asked.toolbox
   stream.hidesCalls = asked.moderated
   try {
+    if (asked.searches) await searchFirst(run, asked.question)
     for (;;) {
-      const rows = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
+      const trail = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
+      const rows = asked.searches ? trail : trail.filter(({ no }) => no > 0)
       const { call, ...next } = nextStep(rows)
       if (call) await callTool(run, tools, { ...next, call }, rows)
       else {

@@ -34,7 +34,10 @@ const STEP_STATES = [
 
 const Step = Type.Object(
   {
-    no: Type.Integer({ description: 'Place in the run, from 1.' }),
+    no: Type.Integer({
+      description:
+        'Place in the run, from 1. 0: the search for the question in the knowledge base.',
+    }),
     attempt: Type.Integer({
       description: 'From 1. A step that failed or was cut off is repeated.',
     }),

@@ -104,7 +104,7 @@ export const Agent = Type.Object(
     mcpServers: Names,
     frontendActions: Names,
     serviceTools: ServiceTools,
-    files: Nothing('Always empty.'),
+    files: Type.Array(Type.String(), { description: 'Ids of its sources of knowledge.' }),
     websites: Nothing('Always empty.'),
     otherKbIntegrations: Nothing('Always empty.'),
     lastMessageAt: Type.Optional(Milliseconds('Time of its last answer, in Unix milliseconds.')),

@@ -24,6 +24,7 @@ import type { NewAgentTool, NewApiTool, NewFrontendAction, NewMcpServer } from '
 import { openSecrets } from './blocks.ts'
 import type { ExternalDefinition } from './external.actions.ts'
 import { lowered, readHeaders } from './headers.ts'
+import { SEARCH_OFFER, searchForRun } from './knowledge/search.ts'
 import { McpSession } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
@@ -56,6 +57,7 @@ export interface Tool extends ShownTool {
 export interface ToolContext {
   job: JobDeps
   appNo: number
+  runId: string
   question: QuestionRow
   variables: Map<string, string>
 }
@@ -76,12 +78,17 @@ export async function openToolbox(
     frontendActions,
     mcpServers,
     serviceTools = [],
-  }: Pick<Definition, 'apiTools' | 'frontendActions' | 'mcpServers' | 'serviceTools'>,
+    sources,
+  }: Pick<Definition, 'apiTools' | 'frontendActions' | 'mcpServers' | 'serviceTools'> & {
+    sources: string[]
+  },
   signal: AbortSignal,
 ): Promise<Toolbox> {
   const sessions: McpSession[] = []
   const servers = await namedRows(context, MCP_SERVERS.kind, mcpServers)
   const tools = [
+    // First, so that what it finds can be trusted to be ours.
+    ...(sources.length > 0 ? [knowledgeTool(context)] : []),
     ...(await namedRows(context, API_TOOLS.kind, apiTools)).map((row) => apiTool(context, row)),
     ...(await namedRows(context, FRONTEND_ACTIONS.kind, frontendActions)).map(frontendAction),
     ...(await Promise.all(servers.map((row) => mcpTools(context, row, sessions, signal)))).flat(),
@@ -196,6 +203,20 @@ function serviceTool(context: ToolContext, tool: ServiceTool): Tool {
     waitsFor: needsApproval(tool) ? 'approval' : undefined,
     check: (args) => checkArguments(parameters, args),
     call: (args, { key }) => callServiceTool(context, name, args, key),
+  }
+}
+
+/** Searches what the agent knows. */
+function knowledgeTool({ job, appNo, runId, question }: ToolContext): Tool {
+  const { name, parameters } = SEARCH_OFFER
+  return {
+    offer: SEARCH_OFFER,
+    ...{ name, displayName: 'Search the knowledge base', idempotent: true, waitsFor: undefined },
+    check: (args) => checkArguments(parameters, args),
+    async call({ query }) {
+      const asker = { appNo, agentUid: question.agent_uid, runId }
+      return { text: await searchForRun(job.cell.db, asker, String(query)), failed: false }
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a run has done so far, by its steps, and what comes next. It is all that a run knows after a crash. */
 import type { ChatTurn, ToolCall } from '../../core/models/prompt.ts'
+import { FIRST_CALL } from './knowledge/search.ts'
 import type { TrailRow } from './runs.queries.ts'
 
 /** What the model wrote before it asked for calls. */
@@ -22,7 +23,7 @@ export interface NextStep {
 export function nextStep(rows: TrailRow[]): NextStep {
   const byNo = Map.groupBy(rows, ({ no }) => no)
   const triedAt = (no: number) => byNo.get(no) ?? []
-  const turns: ChatTurn[] = []
+  const turns: ChatTurn[] = firstSearch(triedAt(0)[0])
   for (let no = 1; ; no++) {
     const model = triedAt(no).find(({ calls }) => calls !== null)
     if (!model) return { no, turns, call: undefined, tried: triedAt(no) }
@@ -37,6 +38,17 @@ export function nextStep(rows: TrailRow[]): NextStep {
       turns.push({ role: 'tool', callId: call.id, text: result ?? '', failed })
     }
   }
+}
+
+/** The service searches for the question before the model is asked, as if the model had called the tool. */
+function firstSearch(row: TrailRow | undefined): ChatTurn[] {
+  if (!row?.tool) return []
+  const { tool: name, arguments: written, result } = row
+  const call = { id: FIRST_CALL, name, arguments: written ?? '{}' }
+  return [
+    { role: 'assistant', text: '', calls: [call], id: 'step-0' },
+    { role: 'tool', callId: FIRST_CALL, text: result ?? '', failed: false },
+  ]
 }
 
 /** How often the run has called this tool with these arguments since it was started. */

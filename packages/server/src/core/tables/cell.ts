@@ -1,6 +1,9 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { ADD_CHANGE, ADD_REMOVE, ALL, CHANGE, type Table } from './table.ts'
 
+const KNOWLEDGE =
+  'Texts of the app, not of its users. Nobody knows which of them are about a user; the app deletes those.'
+
 /**
  * The tables of a cell. Rows of an app have its `app_no`; purge_app deletes them, so the service may delete from all
  * of these tables.
@@ -42,6 +45,9 @@ export const cellTables = {
   agent_steps: { moves: 'replicated', service: ALL, erased: 'deleted', personal: 'text calls tool call_id arguments result error', plain: 'app_no run_id no attempt kind state provider_id model input_tokens output_tokens reserved_tokens reserved_money charged_tokens charged_money waits_for approved_at started_at ended_at' },
   agent_budgets: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no run_tokens run_money user_day_tokens user_day_money user_day_calls app_month_tokens app_month_money app_month_calls' },
   agent_spending: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no period tokens money calls' },
+  knowledge_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'title body', plain: 'app_no source_id kind state reason revision chunks created_at updated_at' },
+  knowledge_chunks: { moves: 'replicated', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'heading text words', plain: 'app_no chunk_id source_id no' },
+  agent_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: 'Names agents, which are programs of the app.' }, people: 'agent_uid', plain: 'app_no source_id' },
   flag_reasons: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no reason_id name description created_at updated_at' },
   users: { moves: 'replicated', exported: 'users', service: ALL, erased: 'deleted', people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no avatar_file role created_at updated_at deactivated_at removed_at bot' },
   friends: { moves: 'replicated', exported: 'friends', service: ADD_REMOVE, erased: 'deleted', people: 'uid friend_uid', plain: 'app_no created_at' },

@@ -1,0 +1,71 @@
+-- The knowledge base of agents. Locks: none.
+
+/* A query for exactly this lexeme. */
+create or replace function lexeme_query(p_lexeme text) returns tsquery
+language sql immutable strict parallel safe
+return ('''' || replace(replace(p_lexeme, '\', '\\'), '''', '''''') || '''')::tsquery;
+
+/*
+ * The chunks that an agent knows which fit a question best, by the words that they share with it: rare words count
+ * more, and so do words of titles and headings. `p_words` has only letters, digits and spaces.
+ *
+ * A common word is in thousands of chunks, and ranking reads each of them. So at most p_candidates are ranked: those
+ * with one of the rarest words, or, if even the rarest is in more, with several words at once.
+ */
+create or replace function search_knowledge(
+  p_app_no int, p_agent text, p_words text, p_candidates int, p_limit int
+) returns table (chunk_id uuid, score float8)
+language plpgsql stable as $$
+declare
+  v_known tsquery;
+  v_total float8;
+  v_terms tsquery[] := '{}';
+  v_weights float8[] := '{}';
+  v_wanted tsquery;
+  v_sum int := 0;
+  term record;
+begin
+  select string_agg(lexeme_query('/' || k.source_id)::text, ' | ')::tsquery, sum(s.chunks)
+  into v_known, v_total
+  from agent_sources k
+  join knowledge_sources s on s.app_no = k.app_no and s.source_id = k.source_id
+  where k.app_no = p_app_no and k.agent_uid = p_agent;
+  if v_known is null then return; end if;
+  for term in
+    select asked.q, counted.n
+    from (
+      select lexeme_query(lexeme) as q from unnest(to_tsvector('english', p_words)) order by positions[1] limit 32
+    ) asked
+    cross join lateral (
+      select count(*)::int as n from (
+        select from knowledge_chunks c where c.app_no = p_app_no and c.words @@ (asked.q && v_known)
+        limit p_candidates + 1
+      ) found
+    ) counted
+    where counted.n > 0
+    order by counted.n
+  loop
+    v_terms := v_terms || term.q;
+    v_weights := v_weights || ln(1 + greatest(v_total - term.n, 0.5) / term.n);
+    if v_wanted is null then
+      v_wanted := term.q;
+      v_sum := term.n;
+    elsif v_sum + term.n <= p_candidates then
+      v_wanted := v_wanted || term.q;
+      v_sum := v_sum + term.n;
+    elsif v_sum > p_candidates then
+      v_wanted := v_wanted && term.q;
+    end if;
+  end loop;
+  return query
+    select found.chunk_id, (
+      select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8
+      from unnest(v_terms, v_weights) w (term, weight))
+    from (
+      select c.chunk_id, c.words from knowledge_chunks c
+      where c.app_no = p_app_no and c.words @@ (v_wanted && v_known)
+      limit p_candidates
+    ) found
+    order by 2 desc, 1
+    limit p_limit;
+end $$;

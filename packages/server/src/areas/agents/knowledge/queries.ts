@@ -1,0 +1,237 @@
+import type { CellRows } from '../../../../db/rows.gen.ts'
+import { query } from '../../../platform/db/query.ts'
+import { inRange, type Range } from '../cursor.ts'
+
+export type SourceKind = 'text'
+
+export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 'body'> & {
+  kind: SourceKind
+}
+
+type OneSource = { appNo: number; sourceId: string }
+
+const COLUMNS = `source_id, kind, title, state, reason, revision, chunks, created_at, updated_at`
+
+/** An app has at most 10,000 sources. */
+export const countSources = query<{ appNo: number }, { count: number }>(
+  'knowledge.countSources',
+  'select count(*) from knowledge_sources where app_no = :appNo',
+)
+
+/** The chunks of all sources but this one. */
+export const countOtherChunks = query<OneSource, { count: number }>(
+  'knowledge.countOtherChunks',
+  `select coalesce(sum(chunks), 0)::int as count from knowledge_sources
+   where app_no = :appNo and source_id <> :sourceId::uuid`,
+)
+
+export const listSourceRows = query<Range & { appNo: number; kinds: string[] }, SourceRow>(
+  'knowledge.listSources',
+  `select ${COLUMNS} from knowledge_sources
+   where app_no = :appNo and kind = any (:kinds) and ${inRange}`,
+)
+
+export const findSource = query<OneSource, SourceRow & { body: string | null }>(
+  'knowledge.findSource',
+  `select ${COLUMNS}, body from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid`,
+)
+
+/** Until the transaction ends, nobody changes or deletes it. */
+export const lockSource = query<OneSource, SourceRow>(
+  'knowledge.lockSource',
+  `select ${COLUMNS} from knowledge_sources
+   where app_no = :appNo and source_id = :sourceId::uuid for no key update`,
+)
+
+/** Those of these that exist. */
+export const listStates = query<
+  { appNo: number; ids: string[] },
+  { source_id: string; kind: SourceKind; state: string }
+>(
+  'knowledge.listStates',
+  `select source_id, kind, state from knowledge_sources
+   where app_no = :appNo and source_id = any (:ids::uuid[])`,
+)
+
+/** The caller holds the lock of the app's agents, so times of creation differ. */
+export const insertSource = query<
+  { appNo: number; kind: SourceKind; title: string; body: string | null },
+  SourceRow
+>(
+  'knowledge.insertSource',
+  `insert into knowledge_sources (app_no, kind, title, body, created_at, updated_at)
+   select :appNo, :kind, :title, :body, at, at
+   from (
+     select greatest(date_trunc('milliseconds', now()), max(created_at) + interval '1 millisecond') as at
+     from knowledge_sources where app_no = :appNo and kind = :kind
+   ) next
+   returning ${COLUMNS}`,
+)
+
+/** Has to be indexed again. */
+export const updateText = query<
+  OneSource & { title: string | null; body: string | null },
+  SourceRow
+>(
+  'knowledge.updateText',
+  `update knowledge_sources set title = coalesce(:title, title), body = coalesce(:body, body),
+     state = 'indexing', reason = null, revision = revision + 1, updated_at = now()
+   where app_no = :appNo and source_id = :sourceId::uuid and kind = 'text'
+   returning ${COLUMNS}`,
+)
+
+/** Searches don't find its chunks from now on. No row if it doesn't exist. */
+export const removeSource = query<OneSource, { source_id: string }>(
+  'knowledge.removeSource',
+  `with detached as (
+     delete from agent_sources where app_no = :appNo and source_id = :sourceId::uuid
+   )
+   delete from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid
+   returning source_id`,
+)
+
+export const endIndexing = query<
+  OneSource & { revision: number; state: string; reason: string | null; chunks: number }
+>(
+  'knowledge.endIndexing',
+  `update knowledge_sources set state = case when revision = :revision then :state else state end,
+     reason = case when revision = :revision then :reason else reason end, chunks = :chunks
+   where app_no = :appNo and source_id = :sourceId::uuid`,
+)
+
+export const removeChunks = query<OneSource>(
+  'knowledge.removeChunks',
+  'delete from knowledge_chunks where app_no = :appNo and source_id = :sourceId::uuid',
+)
+
+/** Deletes some chunks of a source that is gone. */
+export const sweepChunks = query<OneSource & { limit: number }, { gone: boolean }>(
+  'knowledge.sweepChunks',
+  `with swept as (
+     delete from knowledge_chunks where ctid = any (array(
+       select c.ctid from knowledge_chunks c
+       where c.app_no = :appNo and c.source_id = :sourceId::uuid and not exists (
+         select from knowledge_sources s where s.app_no = c.app_no and s.source_id = c.source_id)
+       limit :limit))
+     returning 1
+   )
+   select count(*) < :limit as gone from swept`,
+)
+
+export const insertChunks = query<
+  OneSource & {
+    first: number
+    ids: string[]
+    headings: string[]
+    texts: string[]
+    /** The words of title and headings, and of the text. */
+    headWords: string[]
+    textWords: string[]
+  }
+>(
+  'knowledge.insertChunks',
+  `insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
+   select :appNo, c.id, :sourceId::uuid, :first::int + c.nth - 1, c.heading, c.text,
+     setweight(to_tsvector('english', c.head_words), 'A') || to_tsvector('english', c.text_words)
+       || array_to_tsvector(array['/' || :sourceId])
+   from unnest(:ids::uuid[], :headings::text[], :texts::text[], :headWords::text[], :textWords::text[])
+     with ordinality c (id, heading, text, head_words, text_words, nth)`,
+)
+
+export interface ChunkRow {
+  chunk_id: string
+  source_id: string
+  no: number
+  heading: string
+  text: string
+  title: string
+}
+
+const CHUNK = 'c.chunk_id, c.source_id, c.no, c.heading, c.text, s.title'
+/** Chunks of a source that is gone are gone, even if they still have to be deleted. */
+const WITH_SOURCE = 'join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id'
+
+export const listChunkRows = query<OneSource & { after: number; limit: number }, ChunkRow>(
+  'knowledge.listChunks',
+  `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
+   where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after
+   order by c.no limit :limit`,
+)
+
+export const findChunk = query<{ appNo: number; chunkId: string }, ChunkRow>(
+  'knowledge.findChunk',
+  `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
+   where c.app_no = :appNo and c.chunk_id = :chunkId::uuid`,
+)
+
+/** Those of these chunks that the agent still knows. */
+export const listKnown = query<{ appNo: number; agentUid: string; ids: string[] }, ChunkRow>(
+  'knowledge.listKnown',
+  `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
+   join agent_sources k on k.app_no = c.app_no and k.agent_uid = :agentUid and k.source_id = c.source_id
+   where c.app_no = :appNo and c.chunk_id = any (:ids::uuid[])`,
+)
+
+/** The best first. */
+export const searchChunks = query<
+  { appNo: number; agentUid: string; words: string; candidates: number; limit: number },
+  ChunkRow & { score: number }
+>(
+  'knowledge.search',
+  `select ${CHUNK}, f.score
+   from search_knowledge(:appNo, :agentUid, :words, :candidates::int, :limit::int) f
+   join knowledge_chunks c on c.app_no = :appNo and c.chunk_id = f.chunk_id ${WITH_SOURCE}
+   join agent_sources k on k.app_no = c.app_no and k.agent_uid = :agentUid and k.source_id = c.source_id
+   order by f.score desc, c.chunk_id`,
+)
+
+export const countAttached = query<{ appNo: number; agentUid: string }, { count: number }>(
+  'knowledge.countAttached',
+  'select count(*) from agent_sources where app_no = :appNo and agent_uid = :agentUid',
+)
+
+type Attached = { appNo: number; agentUid: string; ids: string[] }
+
+export const attachSources = query<Attached>(
+  'knowledge.attach',
+  `insert into agent_sources (app_no, agent_uid, source_id)
+   select :appNo, :agentUid, unnest(:ids::uuid[]) on conflict do nothing`,
+)
+
+export const detachSources = query<Attached>(
+  'knowledge.detach',
+  `delete from agent_sources
+   where app_no = :appNo and agent_uid = :agentUid and source_id = any (:ids::uuid[])`,
+)
+
+export const detachAll = query<{ appNo: number; agentUid: string }>(
+  'knowledge.detachAll',
+  'delete from agent_sources where app_no = :appNo and agent_uid = :agentUid',
+)
+
+/** Whether this user is or was an agent. */
+export const isAgent = query<{ appNo: number; uid: string }, { agent: boolean }>(
+  'knowledge.isAgent',
+  'select exists (select from agents where app_no = :appNo and uid = :uid) as agent',
+)
+
+type OneRun = { appNo: number; runId: string }
+
+/** What searches of a run have found, as the model read it, oldest first. */
+export const listSearches = query<OneRun & { tool: string }, { result: string }>(
+  'knowledge.listSearches',
+  `select result from agent_steps
+   where app_no = :appNo and run_id = :runId::uuid and tool = :tool and result is not null order by no, attempt`,
+)
+
+/** The search before the first call of the model. Once the model has read it, it stays. */
+export const storeFirstSearch = query<
+  OneRun & { tool: string; callId: string; arguments: string; result: string }
+>(
+  'knowledge.storeFirstSearch',
+  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, result, ended_at)
+   select :appNo, :runId::uuid, 0, 1, 'tool_call', 'done', :tool, :callId, :arguments, :result, clock_timestamp()
+   where not exists (
+     select from agent_steps where app_no = :appNo and run_id = :runId::uuid and no > 0 and calls is not null)
+   on conflict (app_no, run_id, no, attempt) do update set result = excluded.result, arguments = excluded.arguments`,
+)

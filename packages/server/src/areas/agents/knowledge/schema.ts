@@ -1,0 +1,155 @@
+import { ByName } from '@loquat/protocol'
+import { type Static, Type } from 'typebox'
+import { Name } from '../../../platform/http/schemas.ts'
+import { CursorPage, CursorQuery, Milliseconds } from '../cursor.ts'
+
+/** Why a source couldn't be indexed. */
+export const FAIL_REASONS = ['empty', 'too_long', 'app_full'] as const
+export type FailReason = (typeof FAIL_REASONS)[number]
+
+const STATES = ['indexing', 'indexed', 'failed'] as const
+export type SourceState = (typeof STATES)[number]
+const State = Type.Enum([...STATES], {
+  description:
+    'Agents find a source once it is `indexed`. While it is indexed again, they find the old text.',
+})
+
+/** As in the paths. */
+export const SOURCE_TYPES = ['text'] as const
+const SourceType = Type.Enum([...SOURCE_TYPES], { description: 'What the sources are.' })
+
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+const SourceId = Type.String({ pattern: UUID, description: 'Id of the source.' })
+
+const text = {
+  title: Name(500, 'Title. Words of the title count more than words of the text.'),
+  text: Type.String({ minLength: 1, maxLength: 5_000, description: 'Plain text or Markdown.' }),
+}
+export const NewKnowledgeText = Type.Object(text, { 'x-component': 'NewKnowledgeText' })
+export type NewKnowledgeText = Static<typeof NewKnowledgeText>
+export const KnowledgeTextChanges = Type.Partial(Type.Object(text), {
+  'x-component': 'KnowledgeTextChanges',
+})
+export type KnowledgeTextChanges = Static<typeof KnowledgeTextChanges>
+
+const source = {
+  uniqueId: Type.String({ description: 'Id of the source.' }),
+  sourceType: SourceType,
+  title: Type.String(),
+  fileName: Type.String({ description: 'Name of the file, or one that is made from the title.' }),
+  status: State,
+  reason: Type.Optional(
+    Type.Enum([...FAIL_REASONS], {
+      description:
+        'Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks.',
+    }),
+  ),
+  chunks: Type.Integer({ description: 'How many pieces can be found.' }),
+  createdAt: Milliseconds('Time of creation, in Unix milliseconds.'),
+  updatedAt: Milliseconds('Time of the last change, in Unix milliseconds.'),
+}
+export const KnowledgeSource = Type.Object(source, {
+  additionalProperties: false,
+  'x-component': 'KnowledgeSource',
+})
+export type KnowledgeSource = Static<typeof KnowledgeSource>
+
+export const KnowledgeSourceDetails = Type.Object(
+  { ...source, text: Type.Optional(Type.String({ description: 'The text that you have given.' })) },
+  { additionalProperties: false, 'x-component': 'KnowledgeSourceDetails' },
+)
+export type KnowledgeSourceDetails = Static<typeof KnowledgeSourceDetails>
+
+export const SourceQuery = Type.Object({
+  ...CursorQuery,
+  sourceType: Type.Optional(
+    Type.Enum([...SOURCE_TYPES], { description: 'Only sources of this kind.' }),
+  ),
+})
+export const SourcePage = CursorPage(KnowledgeSource)
+
+export const SourceParams = Type.Object({ uniqueId: SourceId })
+
+export const KnowledgeChunk = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the chunk.' }),
+    uniqueId: Type.String({ description: 'Id of its source.' }),
+    title: Type.String({ description: 'Title of its source.' }),
+    no: Type.Integer({ description: 'Place in the source, from 0.' }),
+    heading: Type.String({ description: 'The headings above it. Empty if there are none.' }),
+    text: Type.String({ description: 'Show it as text: it may contain anything.' }),
+  },
+  { additionalProperties: false, 'x-component': 'KnowledgeChunk' },
+)
+export type KnowledgeChunk = Static<typeof KnowledgeChunk>
+
+export const ChunkQuery = Type.Object({
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Maximum number of records per page.',
+  }),
+  after: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: 1_000_000,
+      description: 'Only chunks after this one. Pass `meta.next` of the previous page.',
+    }),
+  ),
+})
+export const ChunkList = Type.Object(
+  {
+    data: Type.Array(KnowledgeChunk),
+    meta: Type.Object(
+      {
+        next: Type.Optional(
+          Type.Integer({
+            description: 'Pass this as `after` to get the next page. Missing on the last page.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const PolledSources = Type.Object({
+  uniqueId: Type.Array(SourceId, { minItems: 1, maxItems: 100, description: 'Ids of sources.' }),
+})
+export const SourceStates = ByName(State, {
+  description: 'The state of each source, by its id. Unknown ids are left out.',
+})
+
+export const AttachParams = Type.Object({
+  uid: Type.String({ minLength: 1, maxLength: 100, description: 'UID of the agent.' }),
+  sourceType: SourceType,
+})
+export type AttachParams = Static<typeof AttachParams>
+export const AttachedSources = Type.Object({
+  uniqueIds: Type.Array(SourceId, {
+    ...{ minItems: 1, maxItems: 100, uniqueItems: true, description: 'Ids of sources.' },
+  }),
+})
+
+export const KnowledgeQuery = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 1_000, description: 'A question, or words.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'Maximum number.' }),
+})
+
+export const FoundChunk = Type.Object(
+  {
+    ...KnowledgeChunk.properties,
+    score: Type.Number({
+      description: 'How well it fits. Only compares the results of one search.',
+    }),
+  },
+  { additionalProperties: false, 'x-component': 'FoundKnowledge' },
+)
+export type FoundChunk = Static<typeof FoundChunk>
+
+export const MessageSourceParams = Type.Object({
+  id: Type.String({ pattern: '^[0-9]{1,16}$', description: 'Id of the message.' }),
+  chunkId: Type.String({ pattern: UUID, description: "`id` of one of the message's sources." }),
+})
