@@ -7,6 +7,7 @@ import { actingUser } from '../../gate/acting-user.ts'
 import { servedApp } from '../../gate/app-of-request.ts'
 import { Credentials } from '../../gate/credentials.ts'
 import { redactError } from '../../gate/redact.ts'
+import { inTurn, laneWork } from '../../gate/turn.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
 import { ApiError, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
@@ -178,7 +179,10 @@ export async function callServiceTool(
     if (!allowed) throw fail('ERR_TOO_MANY_REQUESTS', { limit })
     const { agent_uid: agent, message_id: id } = question
     const acting = { deps, actor, agent, question: String(id), key }
-    const result = await SERVICE_TOOLS[name].act(acting, args)
+    const { writes, act } = SERVICE_TOOLS[name]
+    const work = laneWork(app, actor.settings, { class: 'list', operation: `agent ${name}` })
+    // As in the API: reads wait for their app's turn, and sends have a queue of their own.
+    const result = await (writes ? act(acting, args) : inTurn(deps, work, () => act(acting, args)))
     return { text: shorten(JSON.stringify(result), RESULT_BYTES), failed: false }
   } catch (error) {
     const guid = args.receiverType === 'group' ? args.receiver : args.guid
