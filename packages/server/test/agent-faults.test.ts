@@ -1,15 +1,20 @@
 /**
- * Questions to agents with tools, while workers are killed and stopped and connections to the model are cut at random
- * moments: every run ends, with at most one answer, no model does more than was charged, and no tool is called twice that
- * must not be.
+ * Questions to agents with tools, while workers and gateways are killed and stopped and connections to the model are cut at
+ * random moments: every run ends, with at most one answer, which devices show in the end; no model does more than was
+ * charged, and no tool is called twice that must not be.
  */
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LoquatClient } from '@loquat/sdk/client'
+import { drawFrom } from '../src/fill/names.ts'
+import { clientOf } from './chat-client.ts'
 import { useServer } from './kit.ts'
 import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { CUT, type ModelReply, questionIn, resultsIn, useModelServer } from './model-server.ts'
+import { type ServerProxy, startProxy } from './proxy.ts'
+import { seeded } from './seed.ts'
 import { useToolServer } from './tool-server.ts'
 import { until } from './until.ts'
 
@@ -21,25 +26,38 @@ const server = useServer({
   env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true', LOQUAT_AGENT_IDLE_SECONDS: '60' },
 })
 
-const pick = <T>(...all: T[]): T => all[Math.floor(Math.random() * all.length)] as T
+/** Moments and faults follow from the seed. How far the processes are by then doesn't. */
+const draw = drawFrom(seeded.seed)
+const isOneOf = (count: number) => draw(count) === 0
 
 /** A model that asks for one tool, then answers; slowly, and not always to the end. */
 const models = useModelServer((call): ModelReply => {
   const question = questionIn(call)
   const [result] = resultsIn(call)
-  if (Math.random() < 0.1) return 503
-  if (result === undefined) return [{ tool: pick('book', 'look'), args: { order: question } }]
+  if (isOneOf(10)) return 503
+  const tool = isOneOf(2) ? 'book' : 'look'
+  if (result === undefined) return [{ tool, args: { order: question } }]
   return (async function* () {
     for (const word of ['So ', 'it ', 'is ', result.slice(0, 20)]) {
       yield word
       await sleep(100)
-      if (Math.random() < 0.03) yield CUT
+      if (isOneOf(30)) yield CUT
     }
   })()
 })
 
 /** A tool takes a while, so workers die in the middle of it. */
 const tools = useToolServer((_, response) => void sleep(200).then(() => response.end('done')))
+
+/** The gateway of the devices. Another one takes its place. */
+let gateway: Serving
+let entrance: ServerProxy
+const addressOf = ({ gatewayPort }: Serving) => `http://127.0.0.1:${gatewayPort}`
+
+async function openEntrance(): Promise<void> {
+  gateway = await startServing('gateway', server.env)
+  entrance = await startProxy(addressOf(gateway))
+}
 
 const workers: Serving[] = []
 const startWorker = async () => void workers.push(await startServing('worker', server.env))
@@ -65,10 +83,28 @@ const faults = {
   async cut() {
     models.cut()
   },
+  async killGateway() {
+    await gateway.end('SIGKILL')
+    gateway = await startServing('gateway', server.env)
+    entrance.point(addressOf(gateway))
+  },
+  async stopGateway() {
+    gateway.signal('SIGSTOP')
+    await sleep(STOPPED_MS)
+    gateway.signal('SIGCONT')
+  },
+}
+
+/** What a device shows in the end: the answer below each question, and runs that failed. */
+const shownBy = ({ state }: LoquatClient, room: string) => {
+  const messages = state.rooms[room]?.messages ?? []
+  const answers = messages.map(({ id, lastReply }) => [id, lastReply?.data.text])
+  const running = Object.values(state.answers).filter(({ state }) => state !== 'failed')
+  return { answers: Object.fromEntries(answers), running }
 }
 
 suite('agents under faults', () => {
-  test(`keep their promises through ${FAULTS} faults`, async () => {
+  test(`keep their promises through ${FAULTS} faults`, async (t) => {
     const app = await server.newApp()
     const [amira] = await app.users('amira')
     const { url, key } = models
@@ -87,12 +123,17 @@ suite('agents under faults', () => {
       ...{ name: 'Helper', providerId: 'house', apiTools: ['book', 'look'] },
       modelMetaData: { maxTokens: 100 },
     })
-    await Promise.all([startWorker(), startWorker()])
+    await Promise.all([startWorker(), startWorker(), openEntrance()])
+    t.after(() => entrance.close())
+    const gatewayPort = Number(new URL(entrance.url(addressOf(gateway))).port)
+    const service = { apiPort: server.service.apiPort, gatewayPort }
+    const device = await clientOf(t, { service }, app, 'amira')
+    const room = device.open({ type: 'user', id: agent })
     const kinds = Object.keys(faults) as (keyof typeof faults)[]
     let asked = 0
     for (let nth = 0; nth < FAULTS; nth++) {
       for (let more = 0; more < 3; more++) await amira.sendText(agent, `Question ${asked++}`)
-      await sleep(Math.random() * 1_000)
+      await sleep(draw(1_000))
       await faults[kinds[nth % kinds.length] as keyof typeof faults]()
     }
     const count = (text: string) =>
@@ -104,6 +145,19 @@ suite('agents under faults', () => {
         'select count(*) as amount from agent_runs where app_no = $1 and ended_at is not null',
       )
       return ended === asked
+    })
+    const { rows: stored } = await app.cell.db.query<{ question: string; answer: string }>({
+      name: '',
+      text: `select parent_id::text as question, data ->> 'text' as answer from messages
+        where app_no = $1 and sender = $2 and parent_id is not null`,
+      values: [app.no, agent],
+    })
+    const answerTo = new Map(stored.map(({ question, answer }) => [question, answer]))
+    await until('the device shows what is stored', () => {
+      const { answers, running } = shownBy(device, room)
+      const all = Object.entries(answers)
+      const equal = all.every(([question, answer]) => answer === answerTo.get(question))
+      return all.length > 0 && equal && running.length === 0
     })
     await Promise.all(starting)
     for (const worker of workers.splice(0)) await worker.end('SIGTERM')

@@ -8,7 +8,7 @@ import { until } from './until.ts'
 
 export async function clientOf(
   t: TestContext,
-  { service }: TestServer,
+  { service }: { service: Pick<TestServer['service'], 'apiPort' | 'gatewayPort'> },
   app: TestApp,
   uid: string,
 ): Promise<LoquatClient> {
