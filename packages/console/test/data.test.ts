@@ -289,6 +289,23 @@ suite('agents', () => {
     await page.context().close()
   })
 
+  test('show what changed, and can be set back', async () => {
+    const { app, page } = await start('/agents')
+    const { uid } = await app.client.agents.create({ name: 'Helper', instruction: 'Be brief.' })
+    await app.client.agents.update(uid, { instruction: 'Shout.' })
+    await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=history`)
+    const field = page.getByRole('region', { name: 'Instructions' })
+    await field.locator('.removed', { hasText: 'Be brief.' }).waitFor()
+    await field.locator('.added', { hasText: 'Shout.' }).waitFor()
+    await page.getByRole('button', { name: 'Revision 1' }).click()
+    await page.getByRole('button', { name: 'Restore', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('Restored as revision 3').waitFor()
+    await page.getByText('Restored revision 1').waitFor()
+    assert.equal((await app.client.agents.get(uid)).instruction, 'Be brief.')
+    await page.context().close()
+  })
+
   test('hide how they are built from moderators', async () => {
     const [app, operator] = [await server.newApp(), await newOperator(server)]
     await join(server, app, operator, 'moderator')

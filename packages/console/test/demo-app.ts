@@ -421,6 +421,12 @@ async function addAgents(app: TestApp) {
       ],
     },
   )
+  // Its history has two revisions.
+  await client.agents.update(asked.agentUid, {
+    instruction:
+      'You are the front desk of a clinic.\n\n- Answer in three sentences.\n- The user is @var-auth:sender.name of ward @var-custom:ward.',
+    model: 'house-small',
+  })
   await client.agentBudgets.update({ appMonthTokens: 100_000, appMonthMoney: 20, runTokens: 9_000 })
   await rows(
     app.cell.db,

@@ -165,6 +165,12 @@ export const pages: ConsolePage[] = [
     shows: '@var-custom:ward',
     hostile: '@var-auth:sender.uid',
   },
+  {
+    name: 'agent-history',
+    path: (ids) => ofApp(`/agents/${ids.agentUid}?tab=history`)(ids),
+    shows: 'Answer in three sentences.',
+    hostile: 'Revision 1',
+  },
   { name: 'agent-tools', path: ofApp('/agents?tab=tools'), shows: 'Ward wiki' },
   {
     name: 'agent-budgets',

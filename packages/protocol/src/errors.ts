@@ -255,6 +255,12 @@ export const errors = {
     message: 'There is no agent "{uid}".',
     when: 'The app has no agent with this id, or none of this kind.',
   },
+  ERR_AGENT_REVISION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'The agent "{uid}" has no revision {no}.',
+    when: 'The agent never had so many revisions, or has had 200 others since.',
+  },
   ERR_AGENT_RUN_NOT_FOUND: {
     status: 404,
     retry: false,

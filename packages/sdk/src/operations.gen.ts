@@ -23,6 +23,8 @@ export type Agent = {
   icon?: string
   /** Whether it answers. */
   isActive: boolean
+  /** Number of its last revision, which counts changes of the agent. */
+  revision: number
   /** Whether it answers in groups whose member it is, if a message mentions it. */
   answersMentions: boolean
   /** Whether it answers other agents. */
@@ -38,8 +40,8 @@ export type Agent = {
     /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
     requiresApproval?: boolean
   }[]
-  /** Ids of its sources of knowledge. */
-  files: string[]
+  /** Always empty. */
+  files: unknown[]
   /** Always empty. */
   websites: unknown[]
   /** Always empty. */
@@ -166,6 +168,94 @@ export type AgentCursor = {
   createdAt: number
 }
 
+export type AgentRevision = {
+  /** Number of the revision: 1, 2, 3 … of the agent. */
+  no: number
+  /** UID of the agent. */
+  agentUid: string
+  /** Names of the fields that differ from the revision before. Empty for the first one. */
+  changed: string[]
+  /** Email address of the operator who made the change. */
+  operator?: string
+  /** Name of the API key that was used, unless it was an operator. */
+  apiKey?: string
+  /** The revision whose content this one has again. */
+  restores?: number
+  /** Time of the change, in Unix milliseconds. */
+  createdAt: number
+}
+
+export type AgentRevisionDetails = {
+  /** Number of the revision: 1, 2, 3 … of the agent. */
+  no: number
+  /** UID of the agent. */
+  agentUid: string
+  /** Names of the fields that differ from the revision before. Empty for the first one. */
+  changed: string[]
+  /** Email address of the operator who made the change. */
+  operator?: string
+  /** Name of the API key that was used, unless it was an operator. */
+  apiKey?: string
+  /** The revision whose content this one has again. */
+  restores?: number
+  /** Time of the change, in Unix milliseconds. */
+  createdAt: number
+  /** The fields of the agent, as in the request that creates one. */
+  content: {
+    /** Display name. */
+    name?: string
+    /** What the agent was made with, such as `mastra`, `langgraph` or `ag-ui`. */
+    integrateWith?: string
+    integrationType?: 'agent'
+    /** External agents: where it runs. Headers are secret, and not kept. */
+    integrationMeta?: {
+      /** Where the agent is called, by the protocol AG-UI. It must use `https://` and a public address. */
+      baseUrl: string
+      /** Its name there. It is sent in `forwardedProps`. */
+      agentId?: string
+      /** Whether a call can be repeated that was cut off. All attempts of a call have the same header `Idempotency-Key`. */
+      idempotent?: boolean
+    }
+    /** Names of tools. */
+    tools?: string[]
+    /** Names of actions that the devices of users carry out for it. */
+    actions?: string[]
+    /** What the model is told before each conversation. */
+    instruction?: string
+    /** Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`. */
+    metaData?: Record<string, unknown>
+    /** Whether it answers in groups whose member it is, if a message mentions it. */
+    answersMentions?: boolean
+    /** Whether it answers other agents. */
+    answersAgents?: boolean
+    /** What the agent is for. */
+    description?: string
+    /** Slugs of API tools. */
+    apiTools?: string[]
+    /** Slugs of MCP servers. */
+    mcpServers?: string[]
+    /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
+    serviceTools?: {
+      name: 'search_messages' | 'list_members' | 'send_message'
+      /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
+      requiresApproval?: boolean
+    }[]
+    /** Functions that the devices of users run, by `triggerFunction`. */
+    frontendActions?: string[]
+    /** Id of the model. */
+    model?: string
+    /** Settings of the model. */
+    modelMetaData?: {
+      temperature?: number
+      /** Longest answer of the model. */
+      maxTokens?: number
+      [field: string]: unknown
+    }
+    /** Id of the provider of the model. An agent without one fails to answer. */
+    providerId?: string
+  }
+}
+
 export type AgentRun = {
   /** Also the `muid` of the answer's message. */
   id: string
@@ -178,6 +268,8 @@ export type AgentRun = {
   messageId: string
   /** Id of the first message of the thread. */
   threadId: string
+  /** The revision of the agent that the run uses, from when it starts. Only for the app. */
+  revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
   /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
@@ -235,6 +327,8 @@ export type AgentRunDetails = {
   messageId: string
   /** Id of the first message of the thread. */
   threadId: string
+  /** The revision of the agent that the run uses, from when it starts. Only for the app. */
+  revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
   /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
@@ -287,7 +381,7 @@ export type AgentRunDetails = {
 }
 
 export type AgentStep = {
-  /** Place in the run, from 1. 0: the search for the question in the knowledge base. */
+  /** Place in the run, from 1. */
   no: number
   /** From 1. A step that failed or was cut off is repeated. */
   attempt: number
@@ -1692,6 +1786,8 @@ export type ExternalAgent = {
   icon: string
   /** Whether it answers. */
   isActive: boolean
+  /** Number of its last revision, which counts changes of the agent. */
+  revision: number
   /** Whether it answers in groups whose member it is, if a message mentions it. */
   answersMentions: boolean
   /** Whether it answers other agents. */
@@ -2151,23 +2247,6 @@ export type FormMessage = {
   }
 }
 
-export type FoundKnowledge = {
-  /** Id of the chunk. */
-  id: string
-  /** Id of its source. */
-  uniqueId: string
-  /** Title of its source. */
-  title: string
-  /** Place in the source, from 0. */
-  no: number
-  /** The headings above it. Empty if there are none. */
-  heading: string
-  /** Show it as text: it may contain anything. */
-  text: string
-  /** How well it fits. Only compares the results of one search. */
-  score: number
-}
-
 export type FrontendAction = {
   triggerFunction: string
   /** Display name. */
@@ -2534,70 +2613,6 @@ export type KeywordList = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
-}
-
-export type KnowledgeChunk = {
-  /** Id of the chunk. */
-  id: string
-  /** Id of its source. */
-  uniqueId: string
-  /** Title of its source. */
-  title: string
-  /** Place in the source, from 0. */
-  no: number
-  /** The headings above it. Empty if there are none. */
-  heading: string
-  /** Show it as text: it may contain anything. */
-  text: string
-}
-
-export type KnowledgeSource = {
-  /** Id of the source. */
-  uniqueId: string
-  /** What the sources are. */
-  sourceType: 'text'
-  title: string
-  /** Name of the file, or one that is made from the title. */
-  fileName: string
-  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
-  status: 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
-  reason?: 'empty' | 'too_long' | 'app_full'
-  /** How many pieces can be found. */
-  chunks: number
-  /** Time of creation, in Unix milliseconds. */
-  createdAt: number
-  /** Time of the last change, in Unix milliseconds. */
-  updatedAt: number
-}
-
-export type KnowledgeSourceDetails = {
-  /** Id of the source. */
-  uniqueId: string
-  /** What the sources are. */
-  sourceType: 'text'
-  title: string
-  /** Name of the file, or one that is made from the title. */
-  fileName: string
-  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
-  status: 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
-  reason?: 'empty' | 'too_long' | 'app_full'
-  /** How many pieces can be found. */
-  chunks: number
-  /** Time of creation, in Unix milliseconds. */
-  createdAt: number
-  /** Time of the last change, in Unix milliseconds. */
-  updatedAt: number
-  /** The text that you have given. */
-  text?: string
-}
-
-export type KnowledgeTextChanges = {
-  /** Title. Words of the title count more than words of the text. */
-  title?: string | undefined
-  /** Plain text or Markdown. */
-  text?: string | undefined
 }
 
 export type MailTestOutcome = {
@@ -3479,13 +3494,6 @@ export type NewKeywordList = {
   file?: string | undefined
 }
 
-export type NewKnowledgeText = {
-  /** Title. Words of the title count more than words of the text. */
-  title: string
-  /** Plain text or Markdown. */
-  text: string
-}
-
 export type NewMcpServer = {
   /** Name of your choice, unique within the app. It can't be changed later. */
   slug: string
@@ -4213,6 +4221,30 @@ export type Recording = {
   endTime: number
   /** Path of the file: `/v3/files/{id}`. */
   recording_url: string
+}
+
+export type RestoredRevision = {
+  /** Number of the revision: 1, 2, 3 … of the agent. */
+  no: number
+  /** UID of the agent. */
+  agentUid: string
+  /** Names of the fields that differ from the revision before. Empty for the first one. */
+  changed: string[]
+  /** Email address of the operator who made the change. */
+  operator?: string
+  /** Name of the API key that was used, unless it was an operator. */
+  apiKey?: string
+  /** The revision whose content this one has again. */
+  restores?: number
+  /** Time of the change, in Unix milliseconds. */
+  createdAt: number
+  /** Parts that were deleted since. The agent does without them. */
+  leftOut: {
+    /** Field of the agent, such as `apiTools`. */
+    field: string
+    /** Name of the part. */
+    name: string
+  }[]
 }
 
 export type RestrictedFeature = {
@@ -6362,68 +6394,19 @@ export type CreateExternalAgentBody = NewExternalAgent
 
 export type UpdateExternalAgentBody = ExternalAgentChanges
 
-export type CreateKnowledgeTextBody = NewKnowledgeText
-
-export type UpdateKnowledgeTextBody = KnowledgeTextChanges
-
-export type ListKnowledgeSourcesAnswer = {
-  data: KnowledgeSource[]
+export type ListAgentRevisionsAnswer = {
+  data: AgentRevision[]
   meta: {
-    previous?: AgentCursor
-    current: {
-      limit: number
-      count: number
-    }
-    next?: AgentCursor
-  }
-}
-
-export type ListKnowledgeSourcesQuery = {
-  /** Maximum number of records per page. */
-  limit?: number | undefined
-  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
-  affix?: 'append' | 'prepend' | undefined
-  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
-  createdAt?: number | undefined
-  /** Only sources of this kind. */
-  sourceType?: 'text' | undefined
-}
-
-export type ListKnowledgeChunksAnswer = {
-  data: KnowledgeChunk[]
-  meta: {
-    /** Pass this as `after` to get the next page. Missing on the last page. */
+    /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: number
   }
 }
 
-export type ListKnowledgeChunksQuery = {
+export type ListAgentRevisionsQuery = {
   /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only chunks after this one. Pass `meta.next` of the previous page. */
-  after?: number | undefined
-}
-
-export type PollKnowledgeBody = {
-  /** Ids of sources. */
-  uniqueId: string[]
-}
-
-export type AttachKnowledgeBody = {
-  /** Ids of sources. */
-  uniqueIds: string[]
-}
-
-export type DetachKnowledgeBody = {
-  /** Ids of sources. */
-  uniqueIds: string[]
-}
-
-export type SearchKnowledgeQuery = {
-  /** A question, or words. */
-  query: string
-  /** Maximum number. */
-  limit?: number | undefined
+  /** Only revisions before this one. Pass `meta.next` of the previous page. */
+  before?: number | undefined
 }
 
 export type ListAgentRunsAnswer = {
@@ -10117,14 +10100,6 @@ export class UserMessagesMethods {
     )
   }
 
-  /** Get what an answer of an agent cites. */
-  async getSource(id: string, chunkId: string, options?: CallOptions): Promise<KnowledgeChunk> {
-    return this.#transport.data(
-      { method: 'GET', path: `/v3/messages/${segment(id)}/sources/${segment(chunkId)}` },
-      options,
-    )
-  }
-
   /** List the reactions to a message. */
   async listReactions(
     id: string,
@@ -11084,158 +11059,47 @@ export class ExternalAgentsMethods {
   }
 }
 
-/** `client.knowledge` */
-export class KnowledgeMethods {
+/** `client.agentRevisions` */
+export class AgentRevisionsMethods {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
   }
 
-  /** Add a text. */
-  async createText(body: CreateKnowledgeTextBody, options?: CallOptions): Promise<KnowledgeSource> {
-    return this.#transport.data(
-      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/text', body },
-      options,
-    )
-  }
-
-  /** Change a text. */
-  async updateText(
-    uniqueId: string,
-    body: UpdateKnowledgeTextBody,
+  /** List revisions of an agent, newest first. */
+  async list(
+    uid: string,
+    query?: ListAgentRevisionsQuery,
     options?: CallOptions,
-  ): Promise<KnowledgeSource> {
-    return this.#transport.data(
-      {
-        method: 'PATCH',
-        path: `/v3/ai-agents/agent-builder/knowledge-base/text/${segment(uniqueId)}`,
-        body,
-      },
-      options,
-    )
-  }
-
-  /** List sources, newest first. */
-  async listSources(
-    query?: ListKnowledgeSourcesQuery,
-    options?: CallOptions,
-  ): Promise<ListKnowledgeSourcesAnswer> {
+  ): Promise<ListAgentRevisionsAnswer> {
     return this.#transport.answer(
-      { method: 'GET', path: '/v3/ai-agents/agent-builder/knowledge-base', query },
+      { method: 'GET', path: `/v3/ai-agents/revisions/${segment(uid)}`, query },
       options,
     )
   }
 
-  /** List sources, newest first (iterates over all pages). */
-  allSources(
-    query?: ListKnowledgeSourcesQuery,
-    options?: CallOptions,
-  ): AsyncGenerator<KnowledgeSource, void, undefined> {
-    return everyFollowing((page) => this.listSources({ ...query, ...page }, options), 'undefined')
-  }
-
-  /** Get a source. */
-  async getSource(uniqueId: string, options?: CallOptions): Promise<KnowledgeSourceDetails> {
-    return this.#transport.data(
-      { method: 'GET', path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}` },
-      options,
-    )
-  }
-
-  /** Delete a source. */
-  async deleteSource(uniqueId: string, options?: CallOptions): Promise<Acknowledged> {
-    return this.#transport.data(
-      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}` },
-      options,
-    )
-  }
-
-  /** List the chunks of a source. */
-  async listChunks(
-    uniqueId: string,
-    query?: ListKnowledgeChunksQuery,
-    options?: CallOptions,
-  ): Promise<ListKnowledgeChunksAnswer> {
-    return this.#transport.answer(
-      {
-        method: 'GET',
-        path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}/chunks`,
-        query,
-      },
-      options,
-    )
-  }
-
-  /** List the chunks of a source (iterates over all pages). */
-  allChunks(
-    uniqueId: string,
-    query?: ListKnowledgeChunksQuery,
-    options?: CallOptions,
-  ): AsyncGenerator<KnowledgeChunk, void, undefined> {
-    return everyFollowing(
-      (page) => this.listChunks(uniqueId, { ...query, ...page }, options),
-      'after',
-    )
-  }
-
-  /** Get the states of sources. */
-  async poll(
-    body: PollKnowledgeBody,
-    options?: CallOptions,
-  ): Promise<Record<string, 'indexing' | 'indexed' | 'failed'>> {
-    return this.#transport.data(
-      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/status/poll', body },
-      options,
-    )
-  }
-
-  /** Attach sources to an agent. */
-  async attach(
+  /** List revisions of an agent, newest first (iterates over all pages). */
+  all(
     uid: string,
-    sourceType: 'text',
-    body: AttachKnowledgeBody,
+    query?: ListAgentRevisionsQuery,
     options?: CallOptions,
-  ): Promise<Acknowledged> {
+  ): AsyncGenerator<AgentRevision, void, undefined> {
+    return everyFollowing((page) => this.list(uid, { ...query, ...page }, options), 'before')
+  }
+
+  /** Get a revision of an agent. */
+  async get(uid: string, no: number, options?: CallOptions): Promise<AgentRevisionDetails> {
     return this.#transport.data(
-      {
-        method: 'PATCH',
-        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/${segment(sourceType)}/add`,
-        body,
-      },
+      { method: 'GET', path: `/v3/ai-agents/revisions/${segment(uid)}/${segment(no)}` },
       options,
     )
   }
 
-  /** Detach sources from an agent. */
-  async detach(
-    uid: string,
-    sourceType: 'text',
-    body: DetachKnowledgeBody,
-    options?: CallOptions,
-  ): Promise<Acknowledged> {
+  /** Restore a revision of an agent. */
+  async restore(uid: string, no: number, options?: CallOptions): Promise<RestoredRevision> {
     return this.#transport.data(
-      {
-        method: 'PATCH',
-        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/${segment(sourceType)}/remove`,
-        body,
-      },
-      options,
-    )
-  }
-
-  /** Search what an agent knows. */
-  async search(
-    uid: string,
-    query: SearchKnowledgeQuery,
-    options?: CallOptions,
-  ): Promise<FoundKnowledge[]> {
-    return this.#transport.data(
-      {
-        method: 'GET',
-        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/search`,
-        query,
-      },
+      { method: 'POST', path: `/v3/ai-agents/revisions/${segment(uid)}/${segment(no)}/restore` },
       options,
     )
   }
@@ -13490,7 +13354,7 @@ export class Operations {
   readonly modelProviders: ModelProvidersMethods
   readonly agents: AgentsMethods
   readonly externalAgents: ExternalAgentsMethods
-  readonly knowledge: KnowledgeMethods
+  readonly agentRevisions: AgentRevisionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly agentBudgets: AgentBudgetsMethods
   readonly apiTools: ApiToolsMethods
@@ -13549,7 +13413,7 @@ export class Operations {
     this.modelProviders = new ModelProvidersMethods(transport)
     this.agents = new AgentsMethods(transport)
     this.externalAgents = new ExternalAgentsMethods(transport)
-    this.knowledge = new KnowledgeMethods(transport)
+    this.agentRevisions = new AgentRevisionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.agentBudgets = new AgentBudgetsMethods(transport)
     this.apiTools = new ApiToolsMethods(transport)

@@ -4034,6 +4034,32 @@ CREATE FUNCTION public.review_record(r public.reviews) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN jsonb_strip_nulls(jsonb_build_object('condition', jsonb_build_object('id', (r).condition, 'found', (r).found), 'reason', (r).reason, 'rule', CASE WHEN ((r).rule_id IS NOT NULL) THEN jsonb_build_object('id', (r).rule_id, 'name', (r).rule_name, 'revisionId', (r).revision_id, 'action', (r).actions, 'blockedAt', public.unix((r).blocked_at)) ELSE NULL::jsonb END));
 
+CREATE FUNCTION public.revise_agent(p_app_no integer, p_uid text, p_operator text, p_key bytea, p_restores integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_no int;
+  v_content jsonb;
+  v_before jsonb;
+begin
+  select g.revision, g.definition || jsonb_build_object('name', g.name), r.content into v_no, v_content, v_before
+  from agents g
+  left join agent_revisions r on r.app_no = g.app_no and r.agent_uid = g.uid and r.no = g.revision
+  where g.app_no = p_app_no and g.uid = p_uid;
+  if v_content = v_before then return v_no; end if;
+  v_no := v_no + 1;
+  insert into agent_revisions (app_no, agent_uid, no, content, changed, operator, api_key, restores)
+  values (p_app_no, p_uid, v_no, v_content,
+    array(select field from jsonb_object_keys(v_before || v_content) field
+      where v_before -> field is distinct from v_content -> field order by field),
+    p_operator,
+    case when p_operator is null then (select name from api_keys where app_no = p_app_no and key_hash = p_key) end,
+    p_restores);
+  update agents set revision = v_no where app_no = p_app_no and uid = p_uid;
+  delete from agent_revisions where app_no = p_app_no and agent_uid = p_uid and no <= v_no - 200;
+  return v_no;
+end $$;
+
 CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -5911,6 +5937,18 @@ CREATE TABLE public.agent_progress (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.agent_revisions (
+    app_no integer NOT NULL,
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    no integer NOT NULL,
+    content jsonb NOT NULL,
+    changed text[] NOT NULL,
+    operator text,
+    api_key text,
+    restores integer,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.agent_runs (
     app_no integer NOT NULL,
     run_id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -5921,6 +5959,7 @@ CREATE TABLE public.agent_runs (
     message_id bigint NOT NULL,
     thread_id bigint NOT NULL,
     job_id bigint,
+    revision integer,
     state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
     reason text COLLATE pg_catalog."C",
     error text,
@@ -5974,6 +6013,7 @@ CREATE TABLE public.agents (
     active boolean NOT NULL,
     definition jsonb NOT NULL,
     headers_sealed bytea,
+    revision integer DEFAULT 0 NOT NULL,
     last_message_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
@@ -7071,6 +7111,9 @@ ALTER TABLE ONLY public.agent_budgets
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.agent_revisions
+    ADD CONSTRAINT agent_revisions_pkey PRIMARY KEY (app_no, agent_uid, no);
+
 ALTER TABLE ONLY public.agent_runs
     ADD CONSTRAINT agent_runs_app_no_message_id_agent_uid_key UNIQUE (app_no, message_id, agent_uid);
 
@@ -7737,6 +7780,9 @@ ALTER TABLE ONLY public.agent_budgets
 
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_revisions
+    ADD CONSTRAINT agent_revisions_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.agent_runs
     ADD CONSTRAINT agent_runs_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -153,6 +153,17 @@ export interface CellRows {
     app_no: number
     position: number
   }
+  agent_revisions: {
+    app_no: number
+    agent_uid: string
+    no: number
+    content: unknown
+    changed: string[]
+    operator: string | null
+    api_key: string | null
+    restores: number | null
+    created_at: Date
+  }
   agent_runs: {
     app_no: number
     run_id: string
@@ -163,6 +174,7 @@ export interface CellRows {
     message_id: number
     thread_id: number
     job_id: number | null
+    revision: number | null
     state: string
     reason: string | null
     error: string | null
@@ -221,6 +233,7 @@ export interface CellRows {
     active: boolean
     definition: unknown
     headers_sealed: Buffer | null
+    revision: number
     last_message_at: Date | null
     created_at: Date
     updated_at: Date

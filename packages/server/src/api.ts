@@ -4,6 +4,7 @@ import { permissionRoutes } from './areas/access/routes.ts'
 import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
 import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
 import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
+import { agentRevisionRoutes } from './areas/agents/revisions.routes.ts'
 import { agentRoutes } from './areas/agents/routes.ts'
 import { agentRunRoutes } from './areas/agents/runs.routes.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
@@ -114,6 +115,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   modelRoutes,
   agentRoutes,
   knowledgeRoutes,
+  agentRevisionRoutes,
   agentRunRoutes,
   agentBudgetRoutes,
   agentBlockRoutes,

@@ -206,6 +206,7 @@ suite("an app's data", () => {
     model_providers: credentials,
     agents: credentials,
     external_agents: credentials,
+    agent_revisions: credentials,
     api_tools: credentials,
     frontend_actions: credentials,
     mcp_servers: credentials,

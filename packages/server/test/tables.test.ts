@@ -80,6 +80,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('check_settings', 'url username on_failure models'),
     ...of('model_providers', 'provider_id name kind url fallback_id fallback_model'),
     ...of('agents', 'kind name definition'),
+    ...of('agent_revisions', 'content changed api_key'),
     ...of('agent_blocks', 'kind slug definition'),
     ...of('agent_runs', 'guid state reason'),
     ...of('agent_steps', 'kind state provider_id model waits_for'),

@@ -412,6 +412,8 @@ create table agents (
   definition jsonb not null,
   -- Headers of the calls to an external agent.
   headers_sealed bytea,
+  -- The last one in agent_revisions.
+  revision int not null default 0,
   last_message_at timestamptz,
   -- Whole milliseconds, different for all agents of the app: lists continue after them.
   created_at timestamptz not null,
@@ -420,6 +422,25 @@ create table agents (
   primary key (app_no, uid)
 );
 create index agents_created on agents (app_no, kind, created_at);
+
+-- What an agent was like after each change. Rows never change; the oldest ones of an agent with many are removed.
+create table agent_revisions (
+  app_no int not null references apps,
+  agent_uid text collate "C" not null,
+  -- 1, 2, 3 … of the agent.
+  no int not null,
+  -- The agent's name and definition, without anything sealed.
+  content jsonb not null,
+  -- Names of the fields that differ from the revision before.
+  changed text[] not null,
+  -- Who made it: an operator's email address, or the name of an API key.
+  operator text,
+  api_key text,
+  -- The revision whose content it has again.
+  restores int,
+  created_at timestamptz not null default now(),
+  primary key (app_no, agent_uid, no)
+);
 
 -- What agents are made of: API tools, frontend actions, MCP servers, tools of external agents and variables.
 create table agent_blocks (
@@ -457,6 +478,8 @@ create table agent_runs (
   thread_id bigint not null,
   -- Null once the job can't run any more.
   job_id bigint,
+  -- What the agent was like when the run was last started. Null: it wasn't.
+  revision int,
   -- queued, running, waiting, finished, failed or cancelled.
   state text collate "C" not null default 'queued',
   -- Why it ended, and more about it that only the app sees.

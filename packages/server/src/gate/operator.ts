@@ -38,6 +38,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   agents: 'integration',
   external_agents: 'integration',
   knowledge: 'integration',
+  agent_revisions: 'integration',
   api_tools: 'integration',
   frontend_actions: 'integration',
   mcp_servers: 'integration',

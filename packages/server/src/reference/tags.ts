@@ -49,6 +49,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
   ],
   agents: ['Agents', 'AI agents that answer your users, run by this service.'],
   external_agents: ['External agents', 'AI agents that answer your users and run elsewhere.'],
+  agent_revisions: ['Agent revisions', 'What agents were like after each change.'],
   api_tools: ['API tools', 'HTTP calls that agents can make.'],
   frontend_actions: ['Frontend actions', 'What agents can do on the devices of users.'],
   mcp_servers: ['MCP servers', 'Servers with tools for agents, by the Model Context Protocol.'],

@@ -100,6 +100,9 @@ async function manageAgents(story: Story): Promise<void> {
     status: 409,
   })
   await story.show('updateAgent', { ids, body: { isActive: false } })
+  await story.show('listAgentRevisions', { ids, query: { limit: 10 } })
+  await story.show('getAgentRevision', { ids: { uid, no: '1' } })
+  await story.show('restoreAgentRevision', { ids: { uid, no: '1' } })
   await story.show('deleteAgent', { ids })
 }
 

@@ -37,6 +37,14 @@ const newVariable = () => ({
   constantValue: '1',
 })
 
+const builtAgent: Resources[string] = {
+  async make(app) {
+    const body = { name: 'Helper' }
+    return (await app.call('POST', '/v3/ai-agents/agent-builder/agents', { body })).body.data.uid
+  },
+  unknown: () => randomUUID(),
+}
+
 export const resources: Resources = {
   'agent_runs.onBehalfOf': {
     // Users have only their own runs.
@@ -96,13 +104,10 @@ export const resources: Resources = {
     unknown: () => randomUUID(),
   },
   sourceType: { make: async () => 'text', unknown: () => 'text' },
-  'knowledge.uid': {
-    async make(app) {
-      const body = { name: 'Helper' }
-      return (await app.call('POST', '/v3/ai-agents/agent-builder/agents', { body })).body.data.uid
-    },
-    unknown: () => randomUUID(),
-  },
+  'knowledge.uid': builtAgent,
+  'agent_revisions.uid': builtAgent,
+  // Every agent has a first one.
+  'agent_revisions.no': { make: async () => '1', unknown: () => '4711', free: true },
   runId: {
     // Without a worker, questions have no run.
     async make(app) {
@@ -208,6 +213,7 @@ export const samples: Samples = {
     const { slug } = (await app.call('POST', path, { body: newMcpServer() })).body.data
     return { body: { mcps: [slug] } }
   },
+  listAgentRevisions: () => ({ query: { limit: '5' } }),
   createExternalAgent: () => ({ body: EXTERNAL_AGENT }),
   updateExternalAgent: () => ({ body: { name: 'Renamed', isActive: false } }),
   createKnowledgeText: () => ({ body: newText() }),

@@ -16,6 +16,7 @@ import { AgentState } from './agent-list.tsx'
 import { AgentTools, ExternalTools } from './agent-tools.tsx'
 import { type AnyAgent, useAgent, useAgentsChanged } from './data.ts'
 import { ExternalForm } from './external-form.tsx'
+import { History } from './history.tsx'
 import { Instructions } from './instructions.tsx'
 import { ModelForm } from './model-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
@@ -71,6 +72,7 @@ const builtTabs = (agent: Agent) => [
   { id: 'model', name: 'Model', content: <ModelForm agent={agent} /> },
   { id: 'tools', name: 'Tools', content: <AgentTools agent={agent} /> },
   { id: 'runs', name: 'Runs', content: <AgentRuns agentUid={agent.uid} /> },
+  { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
   { id: 'details', name: 'Details', content: <Details agent={agent} /> },
 ]
 
@@ -85,6 +87,7 @@ const externalTabs = (agent: ExternalAgent) => [
     ),
   },
   { id: 'tools', name: 'Tools', content: <ExternalTools agent={agent} /> },
+  { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
   { id: 'details', name: 'Details', content: <Details agent={agent} /> },
 ]
 

@@ -51,6 +51,24 @@ export const reasonText = (reason: string) => REASONS[reason] ?? words(reason)
 /** Short enough for a row. */
 export const shortReason = (reason: string) => reasonText(reason).split('. ')[0]?.replace(/\.$/, '')
 
+const FIELDS: Record<string, string> = {
+  apiTools: 'API tools',
+  mcpServers: 'MCP servers',
+  serviceTools: 'Tools of the service',
+  frontendActions: 'Frontend actions',
+  instruction: 'Instructions',
+  metaData: 'Metadata',
+  modelMetaData: 'Settings of the model',
+  providerId: 'Provider',
+  answersMentions: 'Answers mentions',
+  answersAgents: 'Answers agents',
+  integrationMeta: 'Connection',
+  integrateWith: 'Made with',
+}
+
+/** A field of an agent, as its page names it. */
+export const fieldName = (field: string) => FIELDS[field] ?? words(field)
+
 const STEP_STATES: Record<string, Tone> = {
   running: 'info',
   done: 'good',

@@ -90,6 +90,36 @@ language sql as $$
   where r.app_no = p_app_no and r.run_id = p_run
 $$;
 
+/*
+ * Stores an agent as it is now as its next revision, unless nothing has changed, and keeps the newest 200. p_key: the
+ * hash of the API key that was used. Returns the number of the last revision. The caller holds the lock of the app's
+ * agents, so numbers have no gaps.
+ */
+create or replace function revise_agent(p_app_no int, p_uid text, p_operator text, p_key bytea, p_restores int) returns int
+language plpgsql as $$
+declare
+  v_no int;
+  v_content jsonb;
+  v_before jsonb;
+begin
+  select g.revision, g.definition || jsonb_build_object('name', g.name), r.content into v_no, v_content, v_before
+  from agents g
+  left join agent_revisions r on r.app_no = g.app_no and r.agent_uid = g.uid and r.no = g.revision
+  where g.app_no = p_app_no and g.uid = p_uid;
+  if v_content = v_before then return v_no; end if;
+  v_no := v_no + 1;
+  insert into agent_revisions (app_no, agent_uid, no, content, changed, operator, api_key, restores)
+  values (p_app_no, p_uid, v_no, v_content,
+    array(select field from jsonb_object_keys(v_before || v_content) field
+      where v_before -> field is distinct from v_content -> field order by field),
+    p_operator,
+    case when p_operator is null then (select name from api_keys where app_no = p_app_no and key_hash = p_key) end,
+    p_restores);
+  update agents set revision = v_no where app_no = p_app_no and uid = p_uid;
+  delete from agent_revisions where app_no = p_app_no and agent_uid = p_uid and no <= v_no - 200;
+  return v_no;
+end $$;
+
 /* Deletes at most p_limit runs of a user, asked or answered, with their steps. Returns how many. */
 create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
 language sql as $$

@@ -15,6 +15,7 @@ import {
   lockAgents,
   updateAgentRow,
 } from './queries.ts'
+import { revise } from './revisions.queries.ts'
 import { type Agent, type AgentChanges, DEFAULT_MODEL, type NewAgent } from './schema.ts'
 
 /** What is stored of a built agent, but for its name, its picture and whether it is active. */
@@ -25,7 +26,7 @@ export function toAgent({ id: appId }: Pick<ServedApp, 'id'>, row: AgentRow): Ag
   const definition = row.definition as Definition
   const { description, instruction, model = DEFAULT_MODEL } = definition
   return {
-    ...{ uid: row.uid, appId, name: row.name, isActive: row.active },
+    ...{ uid: row.uid, appId, name: row.name, isActive: row.active, revision: row.revision },
     ...(row.icon !== null && { icon: row.icon }),
     ...(description !== undefined && { description }),
     answersMentions: definition.answersMentions ?? false,
@@ -61,7 +62,7 @@ export function createAgent(deps: Deps, actor: Actor, agent: NewAgent): Promise<
     await followLog.run(tx, { appNo })
     const fields = { name, active, definition: JSON.stringify(definition), headersSealed: null }
     const row = await insertAgent.one(tx, { appNo, kind: 'built', uid, ...fields })
-    return toAgent(actor.app, row)
+    return toAgent(actor.app, { ...row, revision: await revise(tx, actor, uid) })
   })
 }
 
@@ -107,7 +108,8 @@ async function changeAgent(
   const after = { ...definition, name, icon }
   await changeAgentUser(tx, deps, actor, { uid, before: agent, after })
   const fields = { name, active, definition: JSON.stringify(definition), headersSealed: null }
-  return updateAgentRow.one(tx, { appNo, kind: 'built', uid, ...fields })
+  const row = await updateAgentRow.one(tx, { appNo, kind: 'built', uid, ...fields })
+  return { ...row, revision: await revise(tx, actor, uid) }
 }
 
 async function checkParts(tx: Tx, appNo: number, parts: AgentChanges): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a run is about: the question, the agent as it is now, its model or its server, and its tools. */
+/** What a run is about: the question, the agent as it was when the run was started, its model or its server, and its tools. */
 import type { AnswererKind, ChatPrompt, ProviderKind } from '../../core/models/prompt.ts'
 import { findProvider } from '../models/queries.ts'
 import type { Definition } from './actions.ts'
@@ -6,13 +6,15 @@ import type { ExternalDefinition } from './external.actions.ts'
 import { lowered } from './headers.ts'
 import { SEARCH_TOOL } from './knowledge/search.ts'
 import { fillInstruction, readTurns, readVariables, senderOf } from './prompt.ts'
-import { type AgentRow, findAnswerer, findModeration } from './queries.ts'
+import { findAnswerer, findModeration } from './queries.ts'
 import { type AgentJob, Ended } from './run.ts'
 import { findQuestion, type QuestionRow } from './runs.queries.ts'
 import { DEFAULT_MODEL } from './schema.ts'
 import { openActions, openToolbox, type Toolbox, type ToolContext } from './tools.ts'
 
 const DEFAULT_TOKENS = 1_024
+
+type AnsweringAgent = Awaited<ReturnType<typeof findAnswerer.one>>
 
 /** Who can be asked: a model of a provider, or an external agent. */
 export interface Answerer {
@@ -56,7 +58,7 @@ export async function readAsked(
   const { runId } = input
   const question = await findQuestion.maybeOne(db, { appNo, runId })
   if (!question) throw new Ended('cancelled', 'question_deleted')
-  const agent = await findAnswerer.maybeOne(db, { appNo, uid: question.agent_uid })
+  const agent = await findAnswerer.maybeOne(db, { appNo, runId })
   if (!agent?.active) throw new Ended('failed', 'agent_inactive')
   const { moderation } = await findModeration.one(db, { appNo })
   const variables = await readVariables(db, appNo, question)
@@ -69,9 +71,13 @@ export async function readAsked(
   return { ...setup, question, searches, moderated: moderation !== null }
 }
 
-async function readBuilt(known: ToolContext, agent: AgentRow, signal: AbortSignal): Promise<Setup> {
+async function readBuilt(
+  known: ToolContext,
+  agent: AnsweringAgent,
+  signal: AbortSignal,
+): Promise<Setup> {
   const { job, appNo, question, variables } = known
-  const definition = agent.definition as Definition
+  const definition = agent.used as Definition
   const { providerId, model = DEFAULT_MODEL, modelMetaData, instruction } = definition
   const [first, ...fallbacks] = await readProviders(known, providerId, model)
   if (!first) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
@@ -116,11 +122,17 @@ async function readProviders(
 }
 
 /** Actions of devices are offered to an external agent. Its other tools are its own; only their names are known here. */
-async function readExternal(known: ToolContext, agent: AgentRow, runId: string): Promise<Setup> {
+async function readExternal(
+  known: ToolContext,
+  agent: AnsweringAgent,
+  runId: string,
+): Promise<Setup> {
   const { job, appNo, question, variables } = known
-  const { uid, headers_sealed: sealed } = agent
-  const definition = agent.definition as ExternalDefinition
+  const { uid } = agent
+  const definition = agent.used as ExternalDefinition
   const { baseUrl: url, agentId, idempotent = false } = definition.integrationMeta
+  // The headers are those of the agent's URL now. If it has another one since, that server must not learn them.
+  const sealed = agent.url === url ? agent.headers_sealed : null
   const toolbox = await openActions(known, definition)
   const free = { providerId: null, key: undefined, prices: undefined }
   return {

@@ -16,6 +16,7 @@ import {
 import { originOf } from './endpoint.ts'
 import { readHeaders } from './headers.ts'
 import { detachBlock, lockAgents } from './queries.ts'
+import { revise } from './revisions.queries.ts'
 
 declare module '../../platform/secrets/secrets.ts' {
   interface Places {
@@ -154,7 +155,7 @@ export async function changeBlock<T>(
   })
 }
 
-/** Agents that use it go on without it. */
+/** Agents that use it go on without it, which is a revision of theirs. */
 export function dropBlock(deps: Deps, actor: Actor, spec: BlockSpec, id: string) {
   const { app } = actor
   const { kind, usedBy } = spec
@@ -162,7 +163,10 @@ export function dropBlock(deps: Deps, actor: Actor, spec: BlockSpec, id: string)
     await lockAgents.run(tx, { appNo: app.no })
     const { slug } = await getRow(tx, app, spec, id)
     await removeBlock.run(tx, { appNo: app.no, kind, slug })
-    for (const field of usedBy) await detachBlock.run(tx, { appNo: app.no, field, slug })
+    for (const field of usedBy) {
+      const agents = await detachBlock.many(tx, { appNo: app.no, field, slug })
+      for (const { uid, deleted } of agents) if (!deleted) await revise(tx, actor, uid)
+    }
     return { success: true as const, message: `${slug} deleted.` }
   })
 }

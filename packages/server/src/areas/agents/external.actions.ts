@@ -13,6 +13,7 @@ import {
   lockAgents,
   updateAgentRow,
 } from './queries.ts'
+import { revise } from './revisions.queries.ts'
 
 declare module '../../platform/secrets/secrets.ts' {
   interface Places {
@@ -36,6 +37,7 @@ export function toExternalAgent(
   const { baseUrl, agentId, idempotent } = rest.integrationMeta
   return {
     ...{ uid: row.uid, appId, name: row.name, icon: row.icon ?? '', isActive: row.active },
+    revision: row.revision,
     answersMentions: rest.answersMentions ?? false,
     answersAgents: rest.answersAgents ?? false,
     ...{ integrateWith, integrationType },
@@ -71,7 +73,7 @@ export async function createExternalAgent(
     const headersSealed = sealed(deps, appNo, uid, headers)
     const fields = { name, active, definition: stored, headersSealed }
     const row = await insertAgent.one(tx, { appNo, kind: 'external', uid, ...fields })
-    return toExternalAgent(actor.app, row)
+    return toExternalAgent(actor.app, { ...row, revision: await revise(tx, actor, uid) })
   })
 }
 
@@ -106,6 +108,7 @@ export async function updateExternalAgent(
       definition: JSON.stringify(definition),
       headersSealed: headers === undefined ? kept : sealed(deps, appNo, uid, headers),
     })
+    await revise(tx, actor, uid)
     return { success: true as const, message: `Agent ${uid} changed.` }
   })
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Name, Text } from '../../platform/http/schemas.ts'
 import { SECRET } from '../../platform/http/secret-fields.ts'
 import { PictureUrl } from '../files/schema.ts'
-import { AgentMetadata, answering, BlockNames } from './schema.ts'
+import { AgentMetadata, answering, BlockNames, Revision } from './schema.ts'
 
 const Framework = Type.String({
   minLength: 1,
@@ -85,6 +85,7 @@ export const ExternalAgent = Type.Object(
     name: Type.String(),
     icon: Type.String(),
     isActive: fields.isActive,
+    revision: Revision,
     ...answering,
     integrateWith: Type.String(),
     integrationType: fields.integrationType,

@@ -6,7 +6,7 @@ export type AgentKind = 'built' | 'external'
 
 export type AgentRow = Pick<
   CellRows['agents'],
-  | ('uid' | 'kind' | 'name' | 'active' | 'headers_sealed' | 'last_message_at')
+  | ('uid' | 'kind' | 'name' | 'active' | 'headers_sealed' | 'revision' | 'last_message_at')
   | ('created_at' | 'updated_at')
 > & {
   definition: unknown
@@ -17,7 +17,7 @@ export type AgentRow = Pick<
 
 type OneAgent = { appNo: number; kind: AgentKind; uid: string }
 
-const COLUMNS = `uid, kind, name, active, definition, headers_sealed, last_message_at, created_at, updated_at,
+const COLUMNS = `uid, kind, name, active, definition, headers_sealed, revision, last_message_at, created_at, updated_at,
      (select u.avatar from users u where u.app_no = agents.app_no and u.uid = agents.uid) as icon,
      array(select k.source_id::text from agent_sources k where k.app_no = agents.app_no and k.agent_uid = agents.uid) as sources`
 
@@ -51,10 +51,25 @@ export const findAgent = query<OneAgent, AgentRow>(
    where app_no = :appNo and uid = :uid and kind = :kind and deleted_at is null`,
 )
 
-/** The agent of a run, whatever its kind. */
-export const findAnswerer = query<{ appNo: number; uid: string }, AgentRow>(
-  'agents.findAnswerer',
+/** Whatever its kind. */
+export const findAnyAgent = query<{ appNo: number; uid: string }, AgentRow>(
+  'agents.findAny',
   `select ${COLUMNS} from agents where app_no = :appNo and uid = :uid and deleted_at is null`,
+)
+
+/** The agent of a run, with the definition that it had when the run was started. */
+export const findAnswerer = query<
+  { appNo: number; runId: string },
+  AgentRow & { used: unknown; url: string | null }
+>(
+  'agents.findAnswerer',
+  `select ${COLUMNS}, definition #>> '{integrationMeta,baseUrl}' as url,
+     coalesce((select r.content from agent_revisions r
+       where r.app_no = agents.app_no and r.agent_uid = agents.uid and r.no = runs.started_with), definition) as used
+   from agents join (
+     select agent_uid, revision as started_with from agent_runs where app_no = :appNo and run_id = :runId::uuid
+   ) runs on runs.agent_uid = uid
+   where app_no = :appNo and deleted_at is null`,
 )
 
 /** Times of creation differ, because lists continue after them. The caller holds the lock. */
@@ -83,19 +98,28 @@ export const updateAgentRow = query<
    returning ${COLUMNS}`,
 )
 
-/** The secrets of a deleted agent are forgotten. */
+/** The secrets of a deleted agent are forgotten, and what it was like before. */
 export const removeAgent = query<OneAgent, { uid: string }>(
   'agents.remove',
-  `update agents set deleted_at = now(), active = false, headers_sealed = null
-   where app_no = :appNo and uid = :uid and kind = :kind and deleted_at is null
-   returning uid`,
+  `with gone as (
+     update agents set deleted_at = now(), active = false, headers_sealed = null
+     where app_no = :appNo and uid = :uid and kind = :kind and deleted_at is null
+     returning uid
+   ), revisions as (
+     delete from agent_revisions r using gone where r.app_no = :appNo and r.agent_uid = gone.uid
+   )
+   select uid from gone`,
 )
 
 /** Takes a part from all agents that have it. */
-export const detachBlock = query<{ appNo: number; field: string; slug: string }>(
+export const detachBlock = query<
+  { appNo: number; field: string; slug: string },
+  { uid: string; deleted: boolean }
+>(
   'agents.detachBlock',
   `update agents set definition = jsonb_set(definition, array[:field], (definition -> :field) - :slug)
-   where app_no = :appNo and jsonb_exists(definition -> :field, :slug)`,
+   where app_no = :appNo and jsonb_exists(definition -> :field, :slug)
+   returning uid, deleted_at is not null as deleted`,
 )
 
 /** From now on, messages to the app's agents start runs. */

@@ -36,6 +36,7 @@ function toRun(actor: Actor, row: RunRow): AgentRun {
   return {
     ...{ id: row.run_id, agentUid: row.agent_uid, uid: row.uid, conversationId: printedId(row) },
     ...{ messageId: String(row.message_id), threadId: String(row.thread_id) },
+    ...(row.revision !== null && isApp(actor) && { revision: row.revision }),
     state: row.state as AgentRun['state'],
     ...(reason !== null && { reason: reason as EndReason }),
     ...(error !== null && isApp(actor) && { error }),

@@ -19,8 +19,8 @@ export type StepRow = Omit<
 
 type OneRun = { appNo: number; runId: string }
 
-const COLUMNS = `r.run_id, r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id, r.job_id, r.state, r.reason,
-  r.error, r.answer_id, r.created_at, r.started_at, r.ended_at,
+const COLUMNS = `r.run_id, r.agent_uid, r.uid, r.conversation, r.message_id, r.thread_id, r.job_id, r.revision, r.state,
+  r.reason, r.error, r.answer_id, r.created_at, r.started_at, r.ended_at,
   case when r.guid is null then 'user' else 'group' end as kind, coalesce(r.guid, least(r.uid, r.agent_uid)) as one,
   case when r.guid is null then greatest(r.uid, r.agent_uid) else '' end as other`
 
@@ -82,7 +82,7 @@ export const listSteps = query<OneRun, StepRow>(
 
 /**
  * Starts a run, or goes on with it after a crash or when it waited. No row if it is over. Its time counts from its first
- * start, but for the time that it waited.
+ * start, but for the time that it waited. It keeps the revision of the agent that it was started with.
  */
 export const beginRun = query<OneRun, RunRow & { elapsed_ms: number; resumed: boolean }>(
   'agents.beginRun',
@@ -91,6 +91,7 @@ export const beginRun = query<OneRun, RunRow & { elapsed_ms: number; resumed: bo
      where app_no = :appNo and run_id = :runId::uuid and ended_at is null for no key update
    )
    update agent_runs r set state = 'running', started_at = coalesce(started_at, clock_timestamp()), waiting_since = null,
+     revision = coalesce(revision, (select g.revision from agents g where g.app_no = :appNo and g.uid = r.agent_uid)),
      waited_ms = waited_ms + coalesce(extract(epoch from clock_timestamp() - waiting_since)::float8 * 1000, 0)
    from before where r.app_no = :appNo and r.run_id = before.run_id
    returning ${COLUMNS}, before.state = 'waiting' as resumed,
@@ -128,11 +129,11 @@ export const storeAnswer = query<OneRun & { answerId: number }>(
    where a.app_no = :appNo and a.uid = answered.agent_uid`,
 )
 
-/** Sets a failed or cancelled run back, and queues it. */
+/** Sets a failed or cancelled run back. It is started with the agent as it is then: somebody may have mended it. */
 export const requeueRun = query<OneRun, RunRow>(
   'agents.requeueRun',
   `update agent_runs r set state = 'queued', reason = null, error = null, started_at = null, ended_at = null,
-     waiting_since = null, waited_ms = 0
+     waiting_since = null, waited_ms = 0, revision = null
    where app_no = :appNo and run_id = :runId::uuid
    returning ${COLUMNS}`,
 )

@@ -88,6 +88,12 @@ const run = {
   conversationId: Type.String(),
   messageId: Type.String({ description: 'Id of the message with the question.' }),
   threadId: Type.String({ description: 'Id of the first message of the thread.' }),
+  revision: Type.Optional(
+    Type.Integer({
+      description:
+        'The revision of the agent that the run uses, from when it starts. Only for the app.',
+    }),
+  ),
   state: State,
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {

@@ -10,6 +10,10 @@ const BlockName = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z
 export const BlockNames = (description: string) =>
   Type.Array(BlockName, { maxItems: 25, uniqueItems: true, description })
 
+export const Revision = Type.Integer({
+  description: 'Number of its last revision, which counts changes of the agent.',
+})
+
 export const AgentMetadata = Metadata(
   4_096,
   'Your own data, which users see in the metadata of the agent, such as `greetingMessage`, `introductoryMessage` and `suggestedMessages`.',
@@ -97,6 +101,7 @@ export const Agent = Type.Object(
     name: Type.String(),
     icon: Type.Optional(Url('Picture.')),
     isActive: fields.isActive,
+    revision: Revision,
     ...answering,
     description: Type.Optional(Type.String()),
     tools: Names,
