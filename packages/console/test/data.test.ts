@@ -276,6 +276,12 @@ suite('agents', () => {
     await page.getByText('At nine.').waitFor()
     await page.getByText('cost 0.00').waitFor()
     assert.equal(models.calls.at(-1)?.system, 'Be brief, The amira')
+    const [run] = (await app.client.agentRuns.list()).data
+    const down = { rating: 'down', comment: 'On Sundays, too?' } as const
+    await app.as('amira').agentRatings.set(run?.id ?? '', down)
+    await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=ratings`)
+    await page.getByText('On Sundays, too?').waitFor()
+    await page.getByText('0 %').first().waitFor()
 
     await app.as('ben').sendText(uid, 'Fail')
     await page.goto(`${address}#/apps/${app.id}/agents?tab=runs&state=failed`)

@@ -348,7 +348,9 @@ const ANSWER = `You can collect your results from 9:00 to 17:00:
 1. Go to the **second floor**.
 2. Ask at the desk of Ward 3.`
 
-/** Lets users ask an agent, one after the other, and returns the last run. The model fails on command. */
+const DOWN = { rating: 'down', comment: 'Which floor?' } as const
+
+/** Lets users ask an agent, one after the other, rate its answers, and returns the last run. The model fails on command. */
 export async function askAgent(
   app: TestApp,
   agent: Parameters<TestApp['client']['agents']['create']>[0],
@@ -371,6 +373,10 @@ export async function askAgent(
       return data.find(({ messageId, endedAt }) => messageId === id && endedAt)
     })
     runId = run.id
+    if (run.answerId !== undefined) {
+      const up = { rating: 'up', comment: text } as const
+      await app.as(from).agentRatings.set(runId, from === 'u1' ? DOWN : up)
+    }
   }
   end()
   return { agentUid, runId }

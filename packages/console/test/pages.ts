@@ -166,6 +166,11 @@ export const pages: ConsolePage[] = [
     hostile: '@var-auth:sender.uid',
   },
   {
+    name: 'agent-ratings',
+    path: (ids) => ofApp(`/agents/${ids.agentUid}?tab=ratings`)(ids),
+    shows: 'Which floor?',
+  },
+  {
     name: 'agent-history',
     path: (ids) => ofApp(`/agents/${ids.agentUid}?tab=history`)(ids),
     shows: 'Answer in three sentences.',

@@ -279,6 +279,18 @@ export const errors = {
     message: 'The run "{runId}" is {state}.',
     when: 'Only failed and cancelled runs can be retried.',
   },
+  ERR_AGENT_RUN_NOT_ANSWERED: {
+    status: 409,
+    retry: false,
+    message: 'The run "{runId}" has no answer that you can rate.',
+    when: 'The run has failed or is under way, moderation holds the answer, or it was deleted.',
+  },
+  ERR_AGENT_RATING_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'You have not rated the answer of the run "{runId}".',
+    when: 'The user has no rating for this answer, or the run is older than 30 days.',
+  },
   ERR_AGENT_RUN_NOT_WAITING: {
     status: 409,
     retry: false,

@@ -25,6 +25,7 @@ export {
 } from './hooks/people.ts'
 export { type PreferencesState, usePreferences } from './hooks/preferences.ts'
 export { type PushState, usePush } from './hooks/push.ts'
+export { type OwnRating, useRating } from './hooks/ratings.ts'
 export { useReadMark } from './hooks/read-mark.ts'
 export { useReaders } from './hooks/readers.ts'
 export { type Recorder, useRecorder } from './hooks/recorder.ts'

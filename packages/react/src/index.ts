@@ -31,6 +31,7 @@ export type {
   Parts,
 } from './parts.ts'
 export { Preferences, type PreferencesProps } from './preferences.tsx'
+export { Rating } from './rating.tsx'
 export { Reactions } from './reactions.tsx'
 export { type RoomState, useRoom } from './room.tsx'
 export { type Found, Search, type SearchProps } from './search.tsx'

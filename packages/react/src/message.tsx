@@ -22,6 +22,7 @@ import { Icon, type IconName } from './icons.tsx'
 import type { MessageProps } from './parts.ts'
 import { moveFocus, Popover } from './popover.tsx'
 import { Problem } from './problem.tsx'
+import { Rating } from './rating.tsx'
 import { Reactions, useReact } from './reactions.tsx'
 import { Readers } from './readers.tsx'
 import { useRoom } from './room.tsx'
@@ -132,6 +133,7 @@ export const Message = memo(function Message(props: MessageProps) {
         {isWriting && <WaitingTool message={message} />}
         {isAnswer && message.pending && <AnswerState message={message} />}
         {!isAnswer && message.pending === 'failed' && <Failed message={message} />}
+        {isAnswer && canAct && <Rating message={message} />}
         {isAnswer && !message.pending && <FollowUp message={message} />}
         {problem && <Problem />}
         {!isDeleted && <Reactions message={message} />}

@@ -156,6 +156,39 @@ suite('an answer', () => {
   })
 })
 
+suite('a thumb', () => {
+  test('rates an answer with a comment, can be changed and taken back', async () => {
+    const { app, agent } = await newAgent()
+    reply = () => ['At nine.']
+    await say(app, 'amira', agent, 'When?')
+    const page = await kit.open(app, 'amira', { width: 390, height: 800, layout: 'messenger' })
+    await openRoom(page, /^Helper/)
+    const answer = message(page, 'At nine.')
+    const ratings = async () => (await app.client.agentRatings.list()).data
+    const pressed = (name: string) => answer.getByRole('button', { name, pressed: true }).waitFor()
+    await answer.getByRole('button', { name: 'Good answer' }).click()
+    await pressed('Good answer')
+    await answer.getByRole('button', { name: 'Bad answer' }).click()
+    await pressed('Bad answer')
+    await answer.getByLabel('What do you think of it?').fill('On Sundays, too?')
+    assert.deepEqual(await findings(page), [])
+    await shootLooks(page, 'rating')
+    await answer.getByRole('button', { name: 'Send' }).click()
+    await until('the rating is stored', async () => {
+      const [rating, ...others] = await ratings()
+      const { rating: thumb, comment } = rating ?? {}
+      return others.length === 0 && thumb === 'down' && comment === 'On Sundays, too?'
+    })
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await pressed('Bad answer')
+    await answer.getByRole('button', { name: 'Change the comment' }).waitFor()
+    await answer.getByRole('button', { name: 'Bad answer' }).click()
+    await until('it is gone', async () => (await ratings()).length === 0)
+    await page.context().close()
+  })
+})
+
 suite('a tool that an agent wants to use', () => {
   test('is approved or refused by the user, also after the page was loaded again', async () => {
     const { app, agent } = await newAgent({ apiTools: ['book'] })

@@ -168,6 +168,50 @@ export type AgentCursor = {
   createdAt: number
 }
 
+export type AgentFigures = {
+  /** By the day of the rating, agent and revision. Days without ratings are left out. */
+  ratings: {
+    /** ISO date, in UTC. */
+    day: string
+    /** UID of the agent. */
+    agentUid: string
+    /** The revision of the agent that answered. */
+    revision: number
+    /** How many users liked an answer. */
+    up: number
+    /** How many users didn't. */
+    down: number
+  }[]
+}
+
+export type AgentRating = {
+  /** Id of the rating. */
+  id: string
+  /** Id of the run that answered. */
+  runId: string
+  /** UID of the agent. */
+  agentUid: string
+  /** UID of the user who rated the answer. */
+  uid: string
+  /** What the user thinks of the answer. */
+  rating: 'up' | 'down'
+  comment?: string
+  /** The revision of the agent that answered. Only for the app. */
+  revision?: number
+  /** Id of the message with the question. Only in lists. */
+  messageId?: string
+  /** Id of the message with the answer. Only in lists. */
+  answerId?: string
+  /** Text of the question, unless it was deleted. Only in lists for the app. */
+  question?: string
+  /** Text of the answer, unless it was deleted. Only in lists for the app. */
+  answer?: string
+  /** When it was first rated, in Unix milliseconds. */
+  createdAt: number
+  /** When the rating last changed, in Unix milliseconds. */
+  updatedAt: number
+}
+
 export type AgentRevision = {
   /** Number of the revision: 1, 2, 3 … of the agent. */
   no: number
@@ -3122,6 +3166,13 @@ export type NewAgent = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+}
+
+export type NewAgentRating = {
+  /** What the user thinks of the answer. */
+  rating: 'up' | 'down'
+  /** Why. Without it, an earlier comment is removed. */
+  comment?: string | undefined
 }
 
 export type NewAgentTool = {
@@ -6447,6 +6498,46 @@ export type ContinueAgentRunBody = {
   content: string
   /** Whether the device could not do it. */
   failed?: boolean | undefined
+}
+
+export type SetAgentRatingBody = NewAgentRating
+
+export type ListAgentRatingsAnswer = {
+  data: AgentRating[]
+  meta: {
+    /** Pass this as `before` to get the next page. Missing on the last page. */
+    next?: string
+  }
+}
+
+export type ListAgentRatingsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Only ratings older than this one. Pass `meta.next` of the previous page. */
+  before?: string | undefined
+  /** Only answers of this agent. */
+  agentUid?: string | undefined
+  /** Only ratings of this user. */
+  uid?: string | undefined
+  /** What the user thinks of the answer. */
+  rating?: 'up' | 'down' | undefined
+  /** Only answers of this revision of an agent. */
+  revision?: number | undefined
+  /** Only ratings with a comment, or without one. */
+  commented?: boolean | undefined
+  /** Only ratings from this time on, in Unix milliseconds. */
+  since?: number | undefined
+  /** Only ratings before this time, in Unix milliseconds. */
+  until?: number | undefined
+  /** Only ratings of these runs. Unknown ones are skipped. */
+  runIds?: string[] | undefined
+}
+
+export type GetAgentFiguresQuery = {
+  /** Only this agent. Without it, all agents of the app. */
+  agentUid?: string | undefined
+  /** How many days, with today, in UTC. */
+  days?: number | undefined
 }
 
 export type UpdateAgentBudgetsBody = AgentBudgetChanges
@@ -11183,6 +11274,61 @@ export class AgentRunsMethods {
   }
 }
 
+/** `client.agentRatings` */
+export class AgentRatingsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Rate an answer. */
+  async set(runId: string, body: SetAgentRatingBody, options?: CallOptions): Promise<AgentRating> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/ai-agents/runs/${segment(runId)}/rating`, body },
+      options,
+    )
+  }
+
+  /** Remove the rating of an answer. */
+  async delete(runId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/runs/${segment(runId)}/rating` },
+      options,
+    )
+  }
+
+  /** List ratings of answers, newest first. */
+  async list(
+    query?: ListAgentRatingsQuery,
+    options?: CallOptions,
+  ): Promise<ListAgentRatingsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/ai-agents/ratings', query }, options)
+  }
+
+  /** List ratings of answers, newest first (iterates over all pages). */
+  all(
+    query?: ListAgentRatingsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<AgentRating, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'before')
+  }
+}
+
+/** `client.agentFigures` */
+export class AgentFiguresMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get figures of agents. */
+  async get(query?: GetAgentFiguresQuery, options?: CallOptions): Promise<AgentFigures> {
+    return this.#transport.data({ method: 'GET', path: '/v3/ai-agents/figures', query }, options)
+  }
+}
+
 /** `client.agentBudgets` */
 export class AgentBudgetsMethods {
   readonly #transport: Transport
@@ -13356,6 +13502,8 @@ export class Operations {
   readonly externalAgents: ExternalAgentsMethods
   readonly agentRevisions: AgentRevisionsMethods
   readonly agentRuns: AgentRunsMethods
+  readonly agentRatings: AgentRatingsMethods
+  readonly agentFigures: AgentFiguresMethods
   readonly agentBudgets: AgentBudgetsMethods
   readonly apiTools: ApiToolsMethods
   readonly frontendActions: FrontendActionsMethods
@@ -13415,6 +13563,8 @@ export class Operations {
     this.externalAgents = new ExternalAgentsMethods(transport)
     this.agentRevisions = new AgentRevisionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
+    this.agentRatings = new AgentRatingsMethods(transport)
+    this.agentFigures = new AgentFiguresMethods(transport)
     this.agentBudgets = new AgentBudgetsMethods(transport)
     this.apiTools = new ApiToolsMethods(transport)
     this.frontendActions = new FrontendActionsMethods(transport)
@@ -13456,6 +13606,7 @@ export class UserOperations {
   readonly messages: UserMessagesMethods
   readonly interactions: InteractionsMethods
   readonly agentRuns: AgentRunsMethods
+  readonly agentRatings: AgentRatingsMethods
   readonly threads: ThreadsMethods
   readonly calls: UserCallsMethods
   readonly files: FilesMethods
@@ -13476,6 +13627,7 @@ export class UserOperations {
     this.messages = new UserMessagesMethods(transport)
     this.interactions = new InteractionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
+    this.agentRatings = new AgentRatingsMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.calls = new UserCallsMethods(transport)
     this.files = new FilesMethods(transport)

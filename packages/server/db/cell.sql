@@ -3808,6 +3808,9 @@ CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit i
     returning run_id
   ), steps as (
     delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+  ), rated as (
+    delete from agent_ratings
+    where app_no = p_app_no and (uid = p_uid or run_id in (select run_id from gone))
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )
@@ -5937,6 +5940,19 @@ CREATE TABLE public.agent_progress (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.agent_ratings (
+    app_no integer NOT NULL,
+    rating_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id uuid NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    revision integer,
+    up boolean NOT NULL,
+    comment text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.agent_revisions (
     app_no integer NOT NULL,
     agent_uid text NOT NULL COLLATE pg_catalog."C",
@@ -7111,6 +7127,12 @@ ALTER TABLE ONLY public.agent_budgets
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.agent_ratings
+    ADD CONSTRAINT agent_ratings_app_no_rating_id_key UNIQUE (app_no, rating_id);
+
+ALTER TABLE ONLY public.agent_ratings
+    ADD CONSTRAINT agent_ratings_pkey PRIMARY KEY (app_no, run_id, uid);
+
 ALTER TABLE ONLY public.agent_revisions
     ADD CONSTRAINT agent_revisions_pkey PRIMARY KEY (app_no, agent_uid, no);
 
@@ -7462,6 +7484,12 @@ ALTER TABLE ONLY public.webhooks
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
+CREATE INDEX agent_ratings_agent ON public.agent_ratings USING btree (app_no, agent_uid, created_at, rating_id);
+
+CREATE INDEX agent_ratings_created ON public.agent_ratings USING btree (app_no, created_at, rating_id);
+
+CREATE INDEX agent_ratings_user ON public.agent_ratings USING btree (app_no, uid, created_at, rating_id);
+
 CREATE INDEX agent_runs_agent ON public.agent_runs USING btree (app_no, agent_uid, created_at, run_id);
 
 CREATE INDEX agent_runs_created ON public.agent_runs USING btree (app_no, created_at, run_id);
@@ -7780,6 +7808,9 @@ ALTER TABLE ONLY public.agent_budgets
 
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_ratings
+    ADD CONSTRAINT agent_ratings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.agent_revisions
     ADD CONSTRAINT agent_revisions_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

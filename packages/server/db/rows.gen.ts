@@ -153,6 +153,18 @@ export interface CellRows {
     app_no: number
     position: number
   }
+  agent_ratings: {
+    app_no: number
+    rating_id: string
+    run_id: string
+    uid: string
+    agent_uid: string
+    revision: number | null
+    up: boolean
+    comment: string | null
+    created_at: Date
+    updated_at: Date
+  }
   agent_revisions: {
     app_no: number
     agent_uid: string

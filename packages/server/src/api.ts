@@ -4,6 +4,8 @@ import { permissionRoutes } from './areas/access/routes.ts'
 import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
 import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
 import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
+import { agentFigureRoutes } from './areas/agents/figures.routes.ts'
+import { agentRatingRoutes } from './areas/agents/ratings.routes.ts'
 import { agentRevisionRoutes } from './areas/agents/revisions.routes.ts'
 import { agentRoutes } from './areas/agents/routes.ts'
 import { agentRunRoutes } from './areas/agents/runs.routes.ts'
@@ -117,6 +119,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   knowledgeRoutes,
   agentRevisionRoutes,
   agentRunRoutes,
+  agentRatingRoutes,
+  agentFigureRoutes,
   agentBudgetRoutes,
   agentBlockRoutes,
   threadRoutes,

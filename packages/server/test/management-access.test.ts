@@ -234,7 +234,7 @@ suite("an app's data", () => {
           'muted_conversations',
         ],
         ...['contact_details', 'notification_logs', 'web_push_keys'],
-        ...['notifications', 'suppressions', 'agent_runs'],
+        ...['notifications', 'suppressions', 'agent_runs', 'agent_ratings', 'agent_figures'],
       ].map((tag) => [tag, ALL]),
     ),
   }

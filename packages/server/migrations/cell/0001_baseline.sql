@@ -540,6 +540,27 @@ create table agent_steps (
   primary key (app_no, run_id, no, attempt)
 );
 
+-- What users think of answers: those who asked, and members of groups. A rating goes with its run.
+create table agent_ratings (
+  app_no int not null references apps,
+  rating_id uuid not null default gen_random_uuid(),
+  run_id uuid not null,
+  -- The user who rates.
+  uid text collate "C" not null,
+  agent_uid text collate "C" not null,
+  -- What the agent was like when it answered.
+  revision int,
+  up boolean not null,
+  comment text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, run_id, uid),
+  unique (app_no, rating_id)
+);
+create index agent_ratings_created on agent_ratings (app_no, created_at, rating_id);
+create index agent_ratings_agent on agent_ratings (app_no, agent_uid, created_at, rating_id);
+create index agent_ratings_user on agent_ratings (app_no, uid, created_at, rating_id);
+
 -- What the agents of an app may spend. Null: without a limit.
 create table agent_budgets (
   app_no int primary key references apps,

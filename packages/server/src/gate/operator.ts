@@ -47,6 +47,8 @@ const SECTION_OF_TAG: Record<string, Section> = {
   agent_budgets: 'integration',
   // A run shows what users asked.
   agent_runs: 'data',
+  agent_ratings: 'data',
+  agent_figures: 'data',
   roles: 'data',
   permissions: 'data',
   restricted_features: 'data',

@@ -57,6 +57,8 @@ const AREAS: Record<string, [title: string, description: string]> = {
   knowledge: ['Knowledge', 'What agents know: sources that they search and cite.'],
   agent_budgets: ['Agent budgets', 'What agents may spend on models.'],
   agent_runs: ['Agent runs', 'Answers of agents, under way and of the last 30 days.'],
+  agent_ratings: ['Agent ratings', 'What users think of the answers of agents.'],
+  agent_figures: ['Agent figures', 'How well agents do, by day and revision.'],
   agent_variables: ['Agent variables', 'Values that texts of agents refer to.'],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
   flag_reasons: ['Flag reasons', 'Why users report messages.'],

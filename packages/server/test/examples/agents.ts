@@ -145,6 +145,12 @@ async function askAgent(story: Story): Promise<void> {
     return state === 'finished'
   })
   await story.show('getAgentRun', { ids: { runId } })
+  await story.show('setAgentRating', {
+    ...{ as, ids: { runId }, body: { rating: 'down', comment: 'Which Monday?' } },
+  })
+  await story.show('listAgentRatings', { query: { rating: 'down', limit: 20 } })
+  await story.show('getAgentFigures', { query: { agentUid: uid, days: 7 } })
+  await story.show('deleteAgentRating', { as, ids: { runId } })
   // Before the next run: a cancelled one is settled by its worker, a little later.
   await story.show('getAgentBudgets', {})
   await story.show('cancelAgentRun', {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { TestApp } from '../kit.ts'
-import { HOOK_URL, newId, type Resources, type Samples, user } from './shared.ts'
+import { HOOK_URL, newId, type Resources, type Samples, sendText, user } from './shared.ts'
 
 const EXTERNAL_AGENT = {
   ...{ name: 'Desk', icon: 'https://example.com/desk.png' },
@@ -52,6 +52,19 @@ export const resources: Resources = {
       const uid = await user.make(app, {})
       const text = 'update agent_runs set uid = $3 where app_no = $1 and run_id = $2'
       if (runId) await app.cell.db.query({ name: '', text, values: [app.no, runId, uid] })
+      return uid
+    },
+    unknown: newId,
+  },
+  'agent_ratings.onBehalfOf': {
+    // Users rate the answers to their own questions.
+    async make(app, { runId }) {
+      const uid = await user.make(app, {})
+      if (runId === undefined) return uid
+      const answer = await sendText(app, undefined, 'user', uid)
+      const text = `update agent_runs set uid = $3, answer_id = $4, state = 'finished', ended_at = now()
+        where app_no = $1 and run_id = $2`
+      await app.cell.db.query({ name: '', text, values: [app.no, runId, uid, answer] })
       return uid
     },
     unknown: newId,
@@ -198,6 +211,14 @@ export const samples: Samples = {
     await app.cell.db.query({ name: '', text, values: [app.no, runId] })
     return {}
   },
+  setAgentRating: () => ({ body: { rating: 'down', comment: 'Too long' } }),
+  async deleteAgentRating(app, { runId, onBehalfOf }) {
+    const text = `insert into agent_ratings (app_no, run_id, uid, agent_uid, up) values ($1, $2, $3, 'agent', true)`
+    await app.cell.db.query({ name: '', text, values: [app.no, runId, onBehalfOf] })
+    return {}
+  },
+  listAgentRatings: () => ({ query: { limit: '5', rating: 'up', commented: 'true' } }),
+  getAgentFigures: () => ({ query: { days: '7' } }),
   updateAgentBudgets: () => ({ body: { runTokens: 5_000, appMonthMoney: 20 } }),
   createAgent: () => ({
     body: {

@@ -20,6 +20,7 @@ import { History } from './history.tsx'
 import { Instructions } from './instructions.tsx'
 import { ModelForm } from './model-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
+import { AgentRatings } from './ratings.tsx'
 import { AgentRuns } from './runs.tsx'
 import './agents.css'
 
@@ -72,6 +73,7 @@ const builtTabs = (agent: Agent) => [
   { id: 'model', name: 'Model', content: <ModelForm agent={agent} /> },
   { id: 'tools', name: 'Tools', content: <AgentTools agent={agent} /> },
   { id: 'runs', name: 'Runs', content: <AgentRuns agentUid={agent.uid} /> },
+  { id: 'ratings', name: 'Ratings', content: <AgentRatings agentUid={agent.uid} /> },
   { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
   { id: 'details', name: 'Details', content: <Details agent={agent} /> },
 ]
@@ -87,6 +89,7 @@ const externalTabs = (agent: ExternalAgent) => [
     ),
   },
   { id: 'tools', name: 'Tools', content: <ExternalTools agent={agent} /> },
+  { id: 'ratings', name: 'Ratings', content: <AgentRatings agentUid={agent.uid} /> },
   { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
   { id: 'details', name: 'Details', content: <Details agent={agent} /> },
 ]

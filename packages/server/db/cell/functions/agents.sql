@@ -120,7 +120,10 @@ begin
   return v_no;
 end $$;
 
-/* Deletes at most p_limit runs of a user, asked or answered, with their steps. Returns how many. */
+/*
+ * Deletes at most p_limit runs of a user, asked or answered, with their steps and ratings, and the user's ratings of
+ * others' runs. Returns how many runs.
+ */
 create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
 language sql as $$
   with gone as (
@@ -132,6 +135,9 @@ language sql as $$
     returning run_id
   ), steps as (
     delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+  ), rated as (
+    delete from agent_ratings
+    where app_no = p_app_no and (uid = p_uid or run_id in (select run_id from gone))
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )

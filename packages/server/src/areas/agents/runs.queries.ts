@@ -354,7 +354,7 @@ export const endLostRuns = query<{ limit: number }, RunRow & { app_no: number }>
    select r.app_no, ${COLUMNS} from lost r`,
 )
 
-/** Removes runs that ended 30 days ago, with their steps. */
+/** Removes runs that ended 30 days ago, with their steps and ratings. */
 export const removeOldRuns = query<{ limit: number }, { removed: number }>(
   'agents.removeOldRuns',
   `with gone as (
@@ -364,6 +364,8 @@ export const removeOldRuns = query<{ limit: number }, { removed: number }>(
      returning app_no, run_id
    ), steps as (
      delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.run_id
+   ), ratings as (
+     delete from agent_ratings g using gone where g.app_no = gone.app_no and g.run_id = gone.run_id
    )
    select count(*) as removed from gone`,
 )

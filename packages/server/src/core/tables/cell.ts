@@ -44,6 +44,7 @@ export const cellTables = {
   agent_progress: { moves: 'replicated', service: ALL, plain: 'app_no position' },
   agent_runs: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'agent_uid uid', personal: 'error', plain: 'app_no run_id conversation guid message_id thread_id job_id revision state reason answer_id waiting_since waited_ms created_at started_at ended_at' },
   agent_steps: { moves: 'replicated', service: ALL, erased: 'deleted', personal: 'text calls tool call_id arguments result error', plain: 'app_no run_id no attempt kind state provider_id model input_tokens output_tokens reserved_tokens reserved_money charged_tokens charged_money waits_for approved_at started_at ended_at' },
+  agent_ratings: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid agent_uid', personal: 'comment', plain: 'app_no rating_id run_id revision up created_at updated_at' },
   agent_budgets: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no run_tokens run_money user_day_tokens user_day_money user_day_calls app_month_tokens app_month_money app_month_calls' },
   agent_spending: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no period tokens money calls' },
   knowledge_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'title body', plain: 'app_no source_id kind state reason revision chunks created_at updated_at' },

@@ -1,0 +1,66 @@
+/** What the answers of agents are worth. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Access } from '../../gate/plugin.ts'
+import { Data, Id } from '../../platform/http/schemas.ts'
+import { countRatings } from './ratings.queries.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+
+const FiguresQuery = Type.Object({
+  agentUid: Type.Optional(Id('Only this agent. Without it, all agents of the app.')),
+  days: Type.Integer({
+    ...{ minimum: 1, maximum: 30, default: 30 },
+    description: 'How many days, with today, in UTC.',
+  }),
+})
+
+const RatedDay = Type.Object(
+  {
+    day: Type.String({ description: 'ISO date, in UTC.' }),
+    agentUid: Type.String({ description: 'UID of the agent.' }),
+    revision: Type.Integer({ description: 'The revision of the agent that answered.' }),
+    up: Type.Integer({ description: 'How many users liked an answer.' }),
+    down: Type.Integer({ description: "How many users didn't." }),
+  },
+  { additionalProperties: false },
+)
+
+const AgentFigures = Type.Object(
+  {
+    ratings: Type.Array(RatedDay, {
+      description:
+        'By the day of the rating, agent and revision. Days without ratings are left out.',
+    }),
+  },
+  { additionalProperties: false, 'x-component': 'AgentFigures' },
+)
+
+export const agentFigureRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
+  app.get(
+    '/ai-agents/figures',
+    {
+      config: access,
+      schema: {
+        operationId: 'getAgentFigures',
+        tags: ['agent_figures'],
+        summary: 'Get figures of agents',
+        description: 'How users rated answers, by day and revision.',
+        querystring: FiguresQuery,
+        response: { 200: Data(AgentFigures) },
+      },
+    },
+    async ({ actor: { app: own }, query: { agentUid: agent = null, days } }) => {
+      const rows = await countRatings.many(own.cell.db, { appNo: own.no, agent, days })
+      const ratings = rows.map(({ agent_uid: agentUid, revision, ...row }) => ({
+        ...{ ...row, agentUid, revision: revision ?? 0 },
+      }))
+      return { data: { ratings } }
+    },
+  )
+}
