@@ -40,8 +40,8 @@ export type Agent = {
     /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
     requiresApproval?: boolean
   }[]
-  /** Always empty. */
-  files: unknown[]
+  /** Ids of its sources of knowledge. */
+  files: string[]
   /** Always empty. */
   websites: unknown[]
   /** Always empty. */
@@ -425,7 +425,7 @@ export type AgentRunDetails = {
 }
 
 export type AgentStep = {
-  /** Place in the run, from 1. */
+  /** Place in the run, from 1. 0: the search for the question in the knowledge base. */
   no: number
   /** From 1. A step that failed or was cut off is repeated. */
   attempt: number
@@ -2291,6 +2291,23 @@ export type FormMessage = {
   }
 }
 
+export type FoundKnowledge = {
+  /** Id of the chunk. */
+  id: string
+  /** Id of its source. */
+  uniqueId: string
+  /** Title of its source. */
+  title: string
+  /** Place in the source, from 0. */
+  no: number
+  /** The headings above it. Empty if there are none. */
+  heading: string
+  /** Show it as text: it may contain anything. */
+  text: string
+  /** How well it fits. Only compares the results of one search. */
+  score: number
+}
+
 export type FrontendAction = {
   triggerFunction: string
   /** Display name. */
@@ -2657,6 +2674,70 @@ export type KeywordList = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt: number
+}
+
+export type KnowledgeChunk = {
+  /** Id of the chunk. */
+  id: string
+  /** Id of its source. */
+  uniqueId: string
+  /** Title of its source. */
+  title: string
+  /** Place in the source, from 0. */
+  no: number
+  /** The headings above it. Empty if there are none. */
+  heading: string
+  /** Show it as text: it may contain anything. */
+  text: string
+}
+
+export type KnowledgeSource = {
+  /** Id of the source. */
+  uniqueId: string
+  /** What the sources are. */
+  sourceType: 'text'
+  title: string
+  /** Name of the file, or one that is made from the title. */
+  fileName: string
+  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
+  status: 'indexing' | 'indexed' | 'failed'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
+  reason?: 'empty' | 'too_long' | 'app_full'
+  /** How many pieces can be found. */
+  chunks: number
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
+export type KnowledgeSourceDetails = {
+  /** Id of the source. */
+  uniqueId: string
+  /** What the sources are. */
+  sourceType: 'text'
+  title: string
+  /** Name of the file, or one that is made from the title. */
+  fileName: string
+  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
+  status: 'indexing' | 'indexed' | 'failed'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
+  reason?: 'empty' | 'too_long' | 'app_full'
+  /** How many pieces can be found. */
+  chunks: number
+  /** Time of creation, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+  /** The text that you have given. */
+  text?: string
+}
+
+export type KnowledgeTextChanges = {
+  /** Title. Words of the title count more than words of the text. */
+  title?: string | undefined
+  /** Plain text or Markdown. */
+  text?: string | undefined
 }
 
 export type MailTestOutcome = {
@@ -3543,6 +3624,13 @@ export type NewKeywordList = {
   disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
+}
+
+export type NewKnowledgeText = {
+  /** Title. Words of the title count more than words of the text. */
+  title: string
+  /** Plain text or Markdown. */
+  text: string
 }
 
 export type NewMcpServer = {
@@ -6444,6 +6532,70 @@ export type AddAgentMcpServersBody = {
 export type CreateExternalAgentBody = NewExternalAgent
 
 export type UpdateExternalAgentBody = ExternalAgentChanges
+
+export type CreateKnowledgeTextBody = NewKnowledgeText
+
+export type UpdateKnowledgeTextBody = KnowledgeTextChanges
+
+export type ListKnowledgeSourcesAnswer = {
+  data: KnowledgeSource[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListKnowledgeSourcesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `createdAt`: older records (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
+  createdAt?: number | undefined
+  /** Only sources of this kind. */
+  sourceType?: 'text' | undefined
+}
+
+export type ListKnowledgeChunksAnswer = {
+  data: KnowledgeChunk[]
+  meta: {
+    /** Pass this as `after` to get the next page. Missing on the last page. */
+    next?: number
+  }
+}
+
+export type ListKnowledgeChunksQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Only chunks after this one. Pass `meta.next` of the previous page. */
+  after?: number | undefined
+}
+
+export type PollKnowledgeBody = {
+  /** Ids of sources. */
+  uniqueId: string[]
+}
+
+export type AttachKnowledgeBody = {
+  /** Ids of sources. */
+  uniqueIds: string[]
+}
+
+export type DetachKnowledgeBody = {
+  /** Ids of sources. */
+  uniqueIds: string[]
+}
+
+export type SearchKnowledgeQuery = {
+  /** A question, or words. */
+  query: string
+  /** Maximum number. */
+  limit?: number | undefined
+}
 
 export type ListAgentRevisionsAnswer = {
   data: AgentRevision[]
@@ -10191,6 +10343,14 @@ export class UserMessagesMethods {
     )
   }
 
+  /** Get what an answer of an agent cites. */
+  async getSource(id: string, chunkId: string, options?: CallOptions): Promise<KnowledgeChunk> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/sources/${segment(chunkId)}` },
+      options,
+    )
+  }
+
   /** List the reactions to a message. */
   async listReactions(
     id: string,
@@ -11145,6 +11305,163 @@ export class ExternalAgentsMethods {
   async delete(id: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/ai-agents/agents/${segment(id)}` },
+      options,
+    )
+  }
+}
+
+/** `client.knowledge` */
+export class KnowledgeMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Add a text. */
+  async createText(body: CreateKnowledgeTextBody, options?: CallOptions): Promise<KnowledgeSource> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/text', body },
+      options,
+    )
+  }
+
+  /** Change a text. */
+  async updateText(
+    uniqueId: string,
+    body: UpdateKnowledgeTextBody,
+    options?: CallOptions,
+  ): Promise<KnowledgeSource> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/text/${segment(uniqueId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** List sources, newest first. */
+  async listSources(
+    query?: ListKnowledgeSourcesQuery,
+    options?: CallOptions,
+  ): Promise<ListKnowledgeSourcesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/agent-builder/knowledge-base', query },
+      options,
+    )
+  }
+
+  /** List sources, newest first (iterates over all pages). */
+  allSources(
+    query?: ListKnowledgeSourcesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<KnowledgeSource, void, undefined> {
+    return everyFollowing((page) => this.listSources({ ...query, ...page }, options), 'undefined')
+  }
+
+  /** Get a source. */
+  async getSource(uniqueId: string, options?: CallOptions): Promise<KnowledgeSourceDetails> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}` },
+      options,
+    )
+  }
+
+  /** Delete a source. */
+  async deleteSource(uniqueId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}` },
+      options,
+    )
+  }
+
+  /** List the chunks of a source. */
+  async listChunks(
+    uniqueId: string,
+    query?: ListKnowledgeChunksQuery,
+    options?: CallOptions,
+  ): Promise<ListKnowledgeChunksAnswer> {
+    return this.#transport.answer(
+      {
+        method: 'GET',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}/chunks`,
+        query,
+      },
+      options,
+    )
+  }
+
+  /** List the chunks of a source (iterates over all pages). */
+  allChunks(
+    uniqueId: string,
+    query?: ListKnowledgeChunksQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<KnowledgeChunk, void, undefined> {
+    return everyFollowing(
+      (page) => this.listChunks(uniqueId, { ...query, ...page }, options),
+      'after',
+    )
+  }
+
+  /** Get the states of sources. */
+  async poll(
+    body: PollKnowledgeBody,
+    options?: CallOptions,
+  ): Promise<Record<string, 'indexing' | 'indexed' | 'failed'>> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/status/poll', body },
+      options,
+    )
+  }
+
+  /** Attach sources to an agent. */
+  async attach(
+    uid: string,
+    sourceType: 'text',
+    body: AttachKnowledgeBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/${segment(sourceType)}/add`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Detach sources from an agent. */
+  async detach(
+    uid: string,
+    sourceType: 'text',
+    body: DetachKnowledgeBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'PATCH',
+        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/${segment(sourceType)}/remove`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Search what an agent knows. */
+  async search(
+    uid: string,
+    query: SearchKnowledgeQuery,
+    options?: CallOptions,
+  ): Promise<FoundKnowledge[]> {
+    return this.#transport.data(
+      {
+        method: 'GET',
+        path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/search`,
+        query,
+      },
       options,
     )
   }
@@ -13500,6 +13817,7 @@ export class Operations {
   readonly modelProviders: ModelProvidersMethods
   readonly agents: AgentsMethods
   readonly externalAgents: ExternalAgentsMethods
+  readonly knowledge: KnowledgeMethods
   readonly agentRevisions: AgentRevisionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly agentRatings: AgentRatingsMethods
@@ -13561,6 +13879,7 @@ export class Operations {
     this.modelProviders = new ModelProvidersMethods(transport)
     this.agents = new AgentsMethods(transport)
     this.externalAgents = new ExternalAgentsMethods(transport)
+    this.knowledge = new KnowledgeMethods(transport)
     this.agentRevisions = new AgentRevisionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.agentRatings = new AgentRatingsMethods(transport)
