@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { lazily } from '../platform/lazily.ts'
-import type { ApiDocument, Operation } from './document.ts'
+import type { ApiDocument, Operation, Parameter } from './document.ts'
 
 /** A request and the server's answer. `npm run generate` records them: see test/examples/. */
 export interface Example {
@@ -45,11 +45,10 @@ function addToParameters({ parameters = [] }: Operation, examples: Example[]): v
 
 const isGiven = (value: unknown) => value !== undefined
 
-function shownValue(
-  { name, in: place }: { name: string; in: string },
-  { ids, query, as }: Example,
-) {
-  if (place === 'path') return ids?.[name]
+function shownValue({ name, in: place, schema }: Parameter, { ids, query, as }: Example) {
+  const id = ids?.[name]
+  // Stories write ids as in a URL.
+  if (place === 'path') return id !== undefined && schema.type === 'integer' ? Number(id) : id
   return place === 'query' ? query?.[name] : name === 'onBehalfOf' ? as : undefined
 }
 
