@@ -2695,14 +2695,14 @@ export type KnowledgeSource = {
   /** Id of the source. */
   uniqueId: string
   /** What the sources are. */
-  sourceType: 'text'
+  sourceType: 'text' | 'uploads'
   title: string
   /** Name of the file, or one that is made from the title. */
   fileName: string
-  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
-  status: 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
-  reason?: 'empty' | 'too_long' | 'app_full'
+  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. */
+  status: 'uploading' | 'indexing' | 'indexed' | 'failed'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. */
+  reason?: 'empty' | 'too_long' | 'app_full' | 'rejected' | 'unreadable' | 'encrypted'
   /** How many pieces can be found. */
   chunks: number
   /** Time of creation, in Unix milliseconds. */
@@ -2715,14 +2715,14 @@ export type KnowledgeSourceDetails = {
   /** Id of the source. */
   uniqueId: string
   /** What the sources are. */
-  sourceType: 'text'
+  sourceType: 'text' | 'uploads'
   title: string
   /** Name of the file, or one that is made from the title. */
   fileName: string
-  /** Agents find a source once it is `indexed`. While it is indexed again, they find the old text. */
-  status: 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. */
-  reason?: 'empty' | 'too_long' | 'app_full'
+  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. */
+  status: 'uploading' | 'indexing' | 'indexed' | 'failed'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. */
+  reason?: 'empty' | 'too_long' | 'app_full' | 'rejected' | 'unreadable' | 'encrypted'
   /** How many pieces can be found. */
   chunks: number
   /** Time of creation, in Unix milliseconds. */
@@ -2738,6 +2738,19 @@ export type KnowledgeTextChanges = {
   title?: string | undefined
   /** Plain text or Markdown. */
   text?: string | undefined
+}
+
+export type KnowledgeUpload = {
+  /** Id of the source. */
+  uploadId: string
+  /** Name of the file, which is also the title. */
+  fileName: string
+  /** Type of the file. */
+  mimeType: 'text/plain' | 'text/markdown' | 'text/html' | 'application/pdf'
+  /** Size in bytes. Exactly this many can be uploaded. */
+  fileSize: number
+  /** Send the bytes to this URL with PUT and the `content-type` of the file, within 24 hours. */
+  presignedUrl: string
 }
 
 export type MailTestOutcome = {
@@ -3624,6 +3637,15 @@ export type NewKeywordList = {
   disallowedSentences?: string[] | undefined
   /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
   file?: string | undefined
+}
+
+export type NewKnowledgeFile = {
+  /** Name of the file, which is also the title. */
+  fileName: string
+  /** Type of the file. */
+  mimeType: 'text/plain' | 'text/markdown' | 'text/html' | 'application/pdf'
+  /** Size in bytes. Exactly this many can be uploaded. */
+  fileSize: number
 }
 
 export type NewKnowledgeText = {
@@ -6535,6 +6557,15 @@ export type UpdateExternalAgentBody = ExternalAgentChanges
 
 export type CreateKnowledgeTextBody = NewKnowledgeText
 
+export type InitiateKnowledgeUploadsAnswer = {
+  uploads: KnowledgeUpload[]
+}
+
+export type InitiateKnowledgeUploadsBody = {
+  /** Files to upload. */
+  files: NewKnowledgeFile[]
+}
+
 export type UpdateKnowledgeTextBody = KnowledgeTextChanges
 
 export type ListKnowledgeSourcesAnswer = {
@@ -6557,7 +6588,7 @@ export type ListKnowledgeSourcesQuery = {
   /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
   createdAt?: number | undefined
   /** Only sources of this kind. */
-  sourceType?: 'text' | undefined
+  sourceType?: 'text' | 'uploads' | undefined
 }
 
 export type ListKnowledgeChunksAnswer = {
@@ -11326,6 +11357,17 @@ export class KnowledgeMethods {
     )
   }
 
+  /** Get URLs to upload files. */
+  async initiateUploads(
+    body: InitiateKnowledgeUploadsBody,
+    options?: CallOptions,
+  ): Promise<InitiateKnowledgeUploadsAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/uploads/initiate', body },
+      options,
+    )
+  }
+
   /** Change a text. */
   async updateText(
     uniqueId: string,
@@ -11409,7 +11451,7 @@ export class KnowledgeMethods {
   async poll(
     body: PollKnowledgeBody,
     options?: CallOptions,
-  ): Promise<Record<string, 'indexing' | 'indexed' | 'failed'>> {
+  ): Promise<Record<string, 'uploading' | 'indexing' | 'indexed' | 'failed'>> {
     return this.#transport.data(
       { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/status/poll', body },
       options,
@@ -11419,7 +11461,7 @@ export class KnowledgeMethods {
   /** Attach sources to an agent. */
   async attach(
     uid: string,
-    sourceType: 'text',
+    sourceType: 'text' | 'uploads',
     body: AttachKnowledgeBody,
     options?: CallOptions,
   ): Promise<Acknowledged> {
@@ -11436,7 +11478,7 @@ export class KnowledgeMethods {
   /** Detach sources from an agent. */
   async detach(
     uid: string,
-    sourceType: 'text',
+    sourceType: 'text' | 'uploads',
     body: DetachKnowledgeBody,
     options?: CallOptions,
   ): Promise<Acknowledged> {

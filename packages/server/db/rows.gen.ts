@@ -763,6 +763,9 @@ export interface CellRows {
     kind: string
     title: string
     body: string | null
+    file_id: string | null
+    file_name: string | null
+    mime_type: string | null
     state: string
     reason: string | null
     revision: number

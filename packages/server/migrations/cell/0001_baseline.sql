@@ -588,16 +588,20 @@ create table agent_spending (
 ) with (fillfactor = 50);
 create index agent_spending_period on agent_spending (period);
 
--- What agents know: texts, uploaded files, websites and their pages.
+-- What agents know: texts and uploaded files.
 create table knowledge_sources (
   app_no int not null references apps,
   source_id uuid not null default gen_random_uuid(),
-  -- text.
+  -- text or uploads.
   kind text collate "C" not null,
   title text not null,
-  -- What was given.
+  -- Of a text: what was given.
   body text,
-  -- indexing, indexed or failed.
+  -- Of an upload. The file is deleted once its chunks are stored.
+  file_id text collate "C",
+  file_name text,
+  mime_type text collate "C",
+  -- uploading, indexing, indexed or failed.
   state text collate "C" not null default 'indexing',
   -- Why it failed.
   reason text collate "C",

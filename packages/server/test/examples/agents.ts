@@ -225,6 +225,9 @@ async function teachAgent(story: Story): Promise<void> {
   await story.show('listKnowledgeSources', { query: { limit: 10 } })
   await story.show('getKnowledgeSource', { ids })
   await story.show('listKnowledgeChunks', { ids, query: { limit: 10 } })
+  const files = [{ fileName: 'Rules.pdf', mimeType: 'application/pdf', fileSize: 48_210 }]
+  const { uploads } = await story.show('initiateKnowledgeUploads', { body: { files } })
+  await story.run('deleteKnowledgeSource', { ids: { uniqueId: uploads[0].uploadId } })
   const agent = { uid, sourceType: 'text' }
   await story.show('attachKnowledge', { ids: agent, body: { uniqueIds: [uniqueId] } })
   const question = 'How long do we rest between shifts?'

@@ -87,6 +87,8 @@ export class Masks {
 
   #find(name: string, value: unknown): void {
     if (typeof value === 'string') {
+      // The only place of its file's id.
+      if (name === 'presignedUrl') this.#find('', /[0-9a-f]{32}/.exec(value)?.[0])
       // The length of a cursor differs too.
       const like = name === 'next' ? 'x'.repeat(40) : value
       // The key of a parameter is its name, and no secret.

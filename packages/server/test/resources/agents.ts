@@ -238,6 +238,9 @@ export const samples: Samples = {
   createExternalAgent: () => ({ body: EXTERNAL_AGENT }),
   updateExternalAgent: () => ({ body: { name: 'Renamed', isActive: false } }),
   createKnowledgeText: () => ({ body: newText() }),
+  initiateKnowledgeUploads: () => ({
+    body: { files: [{ fileName: 'rules.md', mimeType: 'text/markdown', fileSize: 12 }] },
+  }),
   updateKnowledgeText: () => ({ body: { title: 'Hours', text: 'Open from 8 to 4.' } }),
   listKnowledgeSources: () => ({ query: { limit: '5', sourceType: 'text' } }),
   listKnowledgeChunks: () => ({ query: { limit: '5', after: '0' } }),

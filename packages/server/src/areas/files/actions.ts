@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { FileRecord } from '@loquat/protocol'
 import { authorize } from '../../core/access/authorize.ts'
 import { shownTo } from '../../core/access/visible.ts'
-import { type Actor, isModerator } from '../../core/actor.ts'
+import { type Actor, isModerator, type ServedApp } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import type { FileDriver } from '../../platform/files/driver.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
@@ -23,7 +24,7 @@ import {
   insertFile,
   listReadable,
 } from './queries.ts'
-import { detailsOf, linksOf, missingParts, toFile, UPLOAD_SECONDS } from './record.ts'
+import { detailsOf, linksOf, missingParts, toFile, UPLOAD_SECONDS, uploadOf } from './record.ts'
 import { FILE_ID, type FileDetails, type NewFile } from './schema.ts'
 import { sweepFilesJob } from './sweep.job.ts'
 
@@ -76,6 +77,47 @@ export async function reserveFile(
   return getOwn(actor, id)
 }
 
+/** The same within a transaction, for a file of the app itself that is uploaded in one part. */
+export async function reserveWhole(
+  tx: Tx,
+  { app, settings }: Actor,
+  { name, size, mimeType }: NewFile,
+): Promise<string> {
+  const limit = limitOf(settings, 'limits.fileBytes')
+  if (size > limit) throw fail('ERR_FILE_TOO_LARGE', { limit })
+  const quota = limitOf(settings, 'limits.storageBytes')
+  const [appNo, id] = [app.no, randomBytes(16).toString('hex')]
+  await insertFile.one(tx, {
+    ...{ appNo, id, uid: null, name: baseName(name), type: mimeType.toLowerCase(), size },
+    ...{ voice: false, picture: false, partSize: size, seconds: UPLOAD_SECONDS },
+  })
+  const { fits } = await countFile.one(tx, { appNo, uid: null, files: 1, bytes: size, quota })
+  if (!fits) throw fail('ERR_STORAGE_FULL', { limit: quota })
+  return id
+}
+
+/** Where to upload a file of `reserveWhole`. */
+export const wholeUrl = (
+  driver: FileDriver,
+  appId: string,
+  { id, size, type }: { id: string; size: number; type: string },
+): Promise<string> =>
+  driver.uploadUrl(`${uploadOf(appId, id)}/1`, { size, type, seconds: UPLOAD_SECONDS })
+
+/** Whether all bytes of a file have arrived, or were checked already. */
+export async function isUploaded(deps: Deps, app: ServedApp, id: string): Promise<boolean> {
+  const row = await findFile.maybeOne(app.cell.db, { appNo: app.no, id })
+  if (row?.state !== 'pending') return row !== undefined
+  return (await missingParts(driverOf(deps), app.id, row)).length === 0
+}
+
+/** Deletes a file that nothing refers to. Its bytes are gone a moment later. */
+export async function discardFile(tx: Tx, appNo: number, id: string): Promise<boolean> {
+  if (!(await beginRemoval.maybeOne(tx, { appNo, id }))) return false
+  await enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'now' })
+  return true
+}
+
 /** The last part of a path, without characters that can't be shown. */
 function baseName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? ''
@@ -114,8 +156,7 @@ export async function deleteFile(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     await getOwn(actor, id, tx)
-    if (!(await beginRemoval.maybeOne(tx, { appNo, id }))) throw fail('ERR_FILE_IN_USE')
-    await enqueue(tx, 0, sweepFilesJob, {}, { dedupeKey: 'now' })
+    if (!(await discardFile(tx, appNo, id))) throw fail('ERR_FILE_IN_USE')
     return { success: true as const, message: 'File deleted.' }
   })
 }

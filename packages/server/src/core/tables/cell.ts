@@ -47,7 +47,7 @@ export const cellTables = {
   agent_ratings: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid agent_uid', personal: 'comment', plain: 'app_no rating_id run_id revision up created_at updated_at' },
   agent_budgets: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no run_tokens run_money user_day_tokens user_day_money user_day_calls app_month_tokens app_month_money app_month_calls' },
   agent_spending: { moves: 'replicated', service: ALL, erased: 'deleted', people: 'uid', plain: 'app_no period tokens money calls' },
-  knowledge_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'title body', plain: 'app_no source_id kind state reason revision chunks created_at updated_at' },
+  knowledge_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'title body file_name', plain: 'app_no source_id kind file_id mime_type state reason revision chunks created_at updated_at' },
   knowledge_chunks: { moves: 'replicated', service: ALL, erased: { kept: KNOWLEDGE }, personal: 'heading text words', plain: 'app_no chunk_id source_id no' },
   agent_sources: { moves: 'replicated', exported: 'settings', service: ALL, erased: { kept: 'Names agents, which are programs of the app.' }, people: 'agent_uid', plain: 'app_no source_id' },
   flag_reasons: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no reason_id name description created_at updated_at' },

@@ -6,11 +6,20 @@ import type { Tx } from '../../../platform/db/db.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { fail } from '../../../platform/http/fail.ts'
 import { enqueue } from '../../../platform/jobs/queue.ts'
+import {
+  beginFileCheck,
+  discardFile,
+  driverOf,
+  isUploaded,
+  reserveWhole,
+  wholeUrl,
+} from '../../files/actions.ts'
 import { getAgentRow } from '../actions.ts'
 import { lockAgents } from '../queries.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from './index.job.ts'
 import {
   attachSources,
+  beginUploaded,
   type ChunkRow,
   countAttached,
   countSources,
@@ -31,7 +40,9 @@ import type {
   KnowledgeSource,
   KnowledgeSourceDetails,
   KnowledgeTextChanges,
+  KnowledgeUploads,
   NewKnowledgeText,
+  NewUploads,
   SourceState,
 } from './schema.ts'
 
@@ -41,7 +52,7 @@ const SOURCES_PER_AGENT = 200
 
 export const toSource = (row: SourceRow): KnowledgeSource => ({
   ...{ uniqueId: row.source_id, sourceType: row.kind, title: row.title },
-  fileName: `${row.title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.txt`,
+  fileName: row.file_name ?? `${row.title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.txt`,
   status: row.state as SourceState,
   ...(row.reason !== null && { reason: row.reason as FailReason }),
   chunks: row.chunks,
@@ -73,15 +84,72 @@ export function createKnowledgeText(
 ): Promise<KnowledgeSource> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    await lockAgents.run(tx, { appNo })
-    const { count } = await countSources.one(tx, { appNo })
-    if (count >= SOURCES_PER_APP) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: SOURCES_PER_APP, what: 'sources' })
-    }
-    const row = await insertSource.one(tx, { appNo, kind: 'text', title, body: text })
+    await lockSources(tx, appNo, 1)
+    const row = await insertSource.one(tx, {
+      ...{ appNo, kind: 'text', state: 'indexing', title, body: text },
+      ...{ fileId: null, fileName: null, mimeType: null },
+    })
     await enqueueIndex(tx, appNo, row.source_id)
     return toSource(row)
   })
+}
+
+/** Serialises what adds sources. */
+async function lockSources(tx: Tx, appNo: number, more: number): Promise<void> {
+  await lockAgents.run(tx, { appNo })
+  const { count } = await countSources.one(tx, { appNo })
+  if (count + more > SOURCES_PER_APP) {
+    throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: SOURCES_PER_APP, what: 'sources' })
+  }
+}
+
+/** Says where to upload files. The URLs of a retry lead to the same files. */
+export async function initiateKnowledgeUploads(
+  deps: Deps,
+  actor: Actor,
+  { files }: NewUploads,
+): Promise<KnowledgeUploads> {
+  const driver = driverOf(deps)
+  const { app } = actor
+  const appNo = app.no
+  const ids = await write(deps, actor, async (tx) => {
+    await lockSources(tx, appNo, files.length)
+    const made: { uploadId: string; fileId: string }[] = []
+    for (const { fileName, mimeType, fileSize: size } of files) {
+      const fileId = await reserveWhole(tx, actor, { name: fileName, mimeType, size })
+      const { source_id: uploadId } = await insertSource.one(tx, {
+        ...{ appNo, kind: 'uploads', state: 'uploading', title: fileName, body: null },
+        ...{ fileId, fileName, mimeType },
+      })
+      made.push({ uploadId, fileId })
+    }
+    return made
+  })
+  const uploads = files.map(async (file, nth) => {
+    const { uploadId = '', fileId: id = '' } = ids[nth] ?? {}
+    const { fileSize: size, mimeType: type } = file
+    return { uploadId, ...file, presignedUrl: await wholeUrl(driver, app.id, { id, size, type }) }
+  })
+  return { uploads: await Promise.all(uploads) }
+}
+
+/** Nobody tells us that an upload is complete, so we look when somebody asks about it. */
+async function beginUploads(deps: Deps, actor: Actor, ids: string[]): Promise<void> {
+  const { app } = actor
+  const appNo = app.no
+  for (const row of await listStates.many(app.cell.db, { appNo, ids })) {
+    const { source_id: sourceId, file_id: fileId, state } = row
+    if (state !== 'uploading' || fileId === null) continue
+    if (!(await isUploaded(deps, app, fileId))) continue
+    // The answer to this request is another one's.
+    const { retry: _retry, ...once } = actor
+    await beginFileCheck(deps, once, fileId)
+    await app.cell.db.tx(async (tx) => {
+      if (await beginUploaded.maybeOne(tx, { appNo, sourceId })) {
+        await enqueueIndex(tx, appNo, sourceId)
+      }
+    })
+  }
 }
 
 export function updateKnowledgeText(
@@ -117,25 +185,30 @@ const enqueueIndex = (tx: Tx, appNo: number, sourceId: string) =>
 export function deleteKnowledgeSource(deps: Deps, actor: Actor, sourceId: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    if (!(await removeSource.maybeOne(tx, { appNo, sourceId }))) throw unknown(sourceId)
+    const gone = await removeSource.maybeOne(tx, { appNo, sourceId })
+    if (!gone) throw unknown(sourceId)
+    if (gone.file_id !== null) await discardFile(tx, appNo, gone.file_id)
     await enqueue(tx, appNo, sweepKnowledgeJob, { sourceId })
     return { success: true as const, message: 'Source deleted.' }
   })
 }
 
-/** It changes nothing; a list of ids needs a body. */
-export async function pollKnowledge(db: Executor, appNo: number, ids: string[]) {
-  const rows = await listStates.many(db, { appNo, ids })
+/** Notices uploads that are complete. */
+export async function pollKnowledge(deps: Deps, actor: Actor, ids: string[]) {
+  const { app } = actor
+  await beginUploads(deps, actor, ids)
+  const rows = await listStates.many(app.cell.db, { appNo: app.no, ids })
   return Object.fromEntries(rows.map(({ source_id: id, state }) => [id, state as SourceState]))
 }
 
-export function attachKnowledge(
+export async function attachKnowledge(
   deps: Deps,
   actor: Actor,
   { uid, sourceType }: AttachParams,
   ids: string[],
 ) {
   const appNo = actor.app.no
+  await beginUploads(deps, actor, ids)
   return write(deps, actor, async (tx) => {
     await lockAgents.run(tx, { appNo })
     await getAgentRow(tx, appNo, uid)

@@ -1,8 +1,16 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Type } from 'typebox'
 import { sweepAll } from '../../../core/sweep.ts'
-import { defineJob } from '../../../deps.ts'
+import { type Deps, defineJob } from '../../../deps.ts'
+import type { Cell } from '../../../platform/cells/directory.ts'
 import type { Tx } from '../../../platform/db/db.ts'
+import { Postponed } from '../../../platform/jobs/definition.ts'
+import { discardFile } from '../../files/actions.ts'
+import { findFile } from '../../files/queries.ts'
+import { prefixOf } from '../../files/record.ts'
 import { type Chunk, chunkIdOf, chunksOf, wordsOf } from './chunks.ts'
+import { type Extracted, extract } from './extract.ts'
 import {
   countOtherChunks,
   endIndexing,
@@ -13,13 +21,15 @@ import {
   type SourceRow,
   sweepChunks,
 } from './queries.ts'
-import type { FailReason } from './schema.ts'
+import type { FailReason, FileType } from './schema.ts'
 
 /** The most chunks of an app. */
 const APP_CHUNKS = 100_000
 /** The most chunks of a source: about as many as a transaction writes in two seconds. */
 const SOURCE_CHUNKS = 5_000
 const BATCH = 200
+/** How often to look whether a file was checked. */
+const CHECK_MS = 500
 
 /** Cuts a source into chunks. The old ones are found until the new ones replace them. */
 export const indexKnowledgeJob = defineJob({
@@ -27,24 +37,58 @@ export const indexKnowledgeJob = defineJob({
   summary: 'Indexes a source of knowledge for agents.',
   input: Type.Object({ sourceId: Type.String() }),
   checkpoint: Type.Object({}),
-  async run({ appNo, input: { sourceId }, checkpoint, context: { cell } }) {
+  async run({ appNo, input: { sourceId }, checkpoint, signal, context: { deps, cell } }) {
     const source = await findSource.maybeOne(cell.db, { appNo, sourceId })
     if (source?.state !== 'indexing') return
-    const chunks = chunksOf(source.body ?? '')
+    const read =
+      source.kind === 'text'
+        ? { text: source.body ?? '' }
+        : await readUpload(deps, cell, appNo, source, signal)
+    const chunks = 'text' in read ? chunksOf(read.text) : []
+    const reason = 'reason' in read ? read.reason : undefined
     await checkpoint(async (tx) => {
       if (await lockSource.maybeOne(tx, { appNo, sourceId })) {
-        await replaceChunks(tx, appNo, source, chunks)
+        await replaceChunks(tx, appNo, source, chunks, reason)
+        if (source.file_id !== null) await discardFile(tx, appNo, source.file_id)
       }
       return {}
     })
   },
 })
 
+/** The text of a file that was uploaded, once it was checked. */
+async function readUpload(
+  { files: driver }: Pick<Deps, 'files'>,
+  { db }: Cell,
+  appNo: number,
+  { file_id: id, mime_type: type, app_id: appId }: SourceRow & { app_id: string },
+  signal: AbortSignal,
+): Promise<Extracted> {
+  if (!driver) throw new Error('this worker has no store for files')
+  const file = id === null ? undefined : await findFile.maybeOne(db, { appNo, id })
+  if (file?.state === 'checking') throw new Postponed(CHECK_MS)
+  if (file?.state !== 'ready') return { reason: 'rejected' }
+  const folder = await driver.openScratch()
+  try {
+    const path = join(folder, 'file')
+    await driver.fetch([`${prefixOf(appId, file.id)}/body`], path, signal)
+    return await extract({ path, type: type as FileType }, signal)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
 /** A source that was changed meanwhile stays `indexing`: its job runs again. */
-async function replaceChunks(tx: Tx, appNo: number, source: SourceRow, chunks: Chunk[]) {
+async function replaceChunks(
+  tx: Tx,
+  appNo: number,
+  source: SourceRow,
+  chunks: Chunk[],
+  fault: FailReason | undefined,
+) {
   const { source_id: sourceId, revision } = source
   const { count } = await countOtherChunks.one(tx, { appNo, sourceId })
-  const reason = faultOf(chunks.length, count)
+  const reason = fault ?? faultOf(chunks.length, count)
   const stored = reason ? [] : chunks
   await removeChunks.run(tx, { appNo, sourceId })
   for (let first = 0; first < stored.length; first += BATCH) {

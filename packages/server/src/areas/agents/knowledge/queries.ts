@@ -2,7 +2,8 @@ import type { CellRows } from '../../../../db/rows.gen.ts'
 import { query } from '../../../platform/db/query.ts'
 import { inRange, type Range } from '../cursor.ts'
 
-export type SourceKind = 'text'
+/** As in the paths, but for `uploads`. */
+export type SourceKind = 'text' | 'uploads'
 
 export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 'body'> & {
   kind: SourceKind
@@ -10,7 +11,7 @@ export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 
 
 type OneSource = { appNo: number; sourceId: string }
 
-const COLUMNS = `source_id, kind, title, state, reason, revision, chunks, created_at, updated_at`
+const COLUMNS = `source_id, kind, title, file_id, file_name, mime_type, state, reason, revision, chunks, created_at, updated_at`
 
 /** An app has at most 10,000 sources. */
 export const countSources = query<{ appNo: number }, { count: number }>(
@@ -31,9 +32,10 @@ export const listSourceRows = query<Range & { appNo: number; kinds: string[] }, 
    where app_no = :appNo and kind = any (:kinds) and ${inRange}`,
 )
 
-export const findSource = query<OneSource, SourceRow & { body: string | null }>(
+export const findSource = query<OneSource, SourceRow & { body: string | null; app_id: string }>(
   'knowledge.findSource',
-  `select ${COLUMNS}, body from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid`,
+  `select ${COLUMNS}, body, (select app_id from apps where app_no = :appNo) as app_id
+   from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid`,
 )
 
 /** Until the transaction ends, nobody changes or deletes it. */
@@ -46,21 +48,31 @@ export const lockSource = query<OneSource, SourceRow>(
 /** Those of these that exist. */
 export const listStates = query<
   { appNo: number; ids: string[] },
-  { source_id: string; kind: SourceKind; state: string }
+  { source_id: string; kind: SourceKind; state: string; file_id: string | null }
 >(
   'knowledge.listStates',
-  `select source_id, kind, state from knowledge_sources
+  `select source_id, kind, state, file_id from knowledge_sources
    where app_no = :appNo and source_id = any (:ids::uuid[])`,
 )
 
 /** The caller holds the lock of the app's agents, so times of creation differ. */
 export const insertSource = query<
-  { appNo: number; kind: SourceKind; title: string; body: string | null },
+  {
+    appNo: number
+    kind: SourceKind
+    title: string
+    state: string
+    body: string | null
+    fileId: string | null
+    fileName: string | null
+    mimeType: string | null
+  },
   SourceRow
 >(
   'knowledge.insertSource',
-  `insert into knowledge_sources (app_no, kind, title, body, created_at, updated_at)
-   select :appNo, :kind, :title, :body, at, at
+  `insert into knowledge_sources
+     (app_no, kind, title, state, body, file_id, file_name, mime_type, created_at, updated_at)
+   select :appNo, :kind, :title, :state, :body, :fileId, :fileName, :mimeType, at, at
    from (
      select greatest(date_trunc('milliseconds', now()), max(created_at) + interval '1 millisecond') as at
      from knowledge_sources where app_no = :appNo and kind = :kind
@@ -80,14 +92,22 @@ export const updateText = query<
    returning ${COLUMNS}`,
 )
 
+/** Its bytes have arrived. No row if somebody else noticed first. */
+export const beginUploaded = query<OneSource, { source_id: string }>(
+  'knowledge.beginUploaded',
+  `update knowledge_sources set state = 'indexing', updated_at = now()
+   where app_no = :appNo and source_id = :sourceId::uuid and state = 'uploading'
+   returning source_id`,
+)
+
 /** Searches don't find its chunks from now on. No row if it doesn't exist. */
-export const removeSource = query<OneSource, { source_id: string }>(
+export const removeSource = query<OneSource, { file_id: string | null }>(
   'knowledge.removeSource',
   `with detached as (
      delete from agent_sources where app_no = :appNo and source_id = :sourceId::uuid
    )
    delete from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid
-   returning source_id`,
+   returning file_id`,
 )
 
 export const endIndexing = query<
@@ -95,7 +115,7 @@ export const endIndexing = query<
 >(
   'knowledge.endIndexing',
   `update knowledge_sources set state = case when revision = :revision then :state else state end,
-     reason = case when revision = :revision then :reason else reason end, chunks = :chunks
+     reason = case when revision = :revision then :reason else reason end, chunks = :chunks, file_id = null
    where app_no = :appNo and source_id = :sourceId::uuid`,
 )
 

@@ -13,6 +13,7 @@ import {
   detachKnowledge,
   getKnowledgeSource,
   getMessageSource,
+  initiateKnowledgeUploads,
   pollKnowledge,
   toChunk,
   toSource,
@@ -30,8 +31,10 @@ import {
   KnowledgeSource,
   KnowledgeSourceDetails,
   KnowledgeTextChanges,
+  KnowledgeUploads,
   MessageSourceParams,
   NewKnowledgeText,
+  NewUploads,
   PolledSources,
   SOURCE_TYPES,
   SourcePage,
@@ -69,6 +72,29 @@ export const knowledgeRoutes =
         },
       },
       async ({ actor, body }) => ({ data: await createKnowledgeText(deps, actor, body) }),
+    )
+
+    app.post(
+      `${BASE}/uploads/initiate`,
+      {
+        config: {
+          ...access,
+          errors: [
+            ...(['ERR_PLAN_QUOTA_RESTRICTION', 'ERR_FILES_NOT_CONFIGURED'] as const),
+            ...(['ERR_FILE_TOO_LARGE', 'ERR_STORAGE_FULL'] as const),
+          ],
+        },
+        schema: {
+          operationId: 'initiateKnowledgeUploads',
+          tags,
+          summary: 'Get URLs to upload files',
+          description:
+            'When you poll the state or attach the source, we notice that the bytes have arrived, check the file and index it. Then the file is deleted; its chunks stay.',
+          body: NewUploads,
+          response: { 200: Data(KnowledgeUploads) },
+        },
+      },
+      async ({ actor, body }) => ({ data: await initiateKnowledgeUploads(deps, actor, body) }),
     )
 
     app.patch(
@@ -178,12 +204,13 @@ export const knowledgeRoutes =
           operationId: 'pollKnowledge',
           tags,
           summary: 'Get the states of sources',
+          description: 'Also notices that an upload is complete, and starts to index it.',
           body: PolledSources,
           response: { 200: Data(SourceStates) },
         },
       },
-      async ({ actor: { app: own }, body }) => ({
-        data: await pollKnowledge(own.cell.db, own.no, body.uniqueId),
+      async ({ actor, body }) => ({
+        data: await pollKnowledge(deps, actor, body.uniqueId),
       }),
     )
 
@@ -198,7 +225,8 @@ export const knowledgeRoutes =
           operationId: 'attachKnowledge',
           tags,
           summary: 'Attach sources to an agent',
-          description: 'An agent has up to 200. Those that it has already are skipped.',
+          description:
+            'An agent has up to 200. Those that it has already are skipped. Uploads that are complete are indexed.',
           params: AttachParams,
           body: AttachedSources,
           response: { 200: Acknowledged },

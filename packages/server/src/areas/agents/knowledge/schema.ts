@@ -4,18 +4,20 @@ import { Name } from '../../../platform/http/schemas.ts'
 import { CursorPage, CursorQuery, Milliseconds } from '../cursor.ts'
 
 /** Why a source couldn't be indexed. */
-export const FAIL_REASONS = ['empty', 'too_long', 'app_full'] as const
+export const FAIL_REASONS = [
+  ...(['empty', 'too_long', 'app_full', 'rejected', 'unreadable', 'encrypted'] as const),
+] as const
 export type FailReason = (typeof FAIL_REASONS)[number]
 
-const STATES = ['indexing', 'indexed', 'failed'] as const
+const STATES = ['uploading', 'indexing', 'indexed', 'failed'] as const
 export type SourceState = (typeof STATES)[number]
 const State = Type.Enum([...STATES], {
   description:
-    'Agents find a source once it is `indexed`. While it is indexed again, they find the old text.',
+    'Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text.',
 })
 
 /** As in the paths. */
-export const SOURCE_TYPES = ['text'] as const
+export const SOURCE_TYPES = ['text', 'uploads'] as const
 const SourceType = Type.Enum([...SOURCE_TYPES], { description: 'What the sources are.' })
 
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -41,7 +43,7 @@ const source = {
   reason: Type.Optional(
     Type.Enum([...FAIL_REASONS], {
       description:
-        'Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks.',
+        'Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password.',
     }),
   ),
   chunks: Type.Integer({ description: 'How many pieces can be found.' }),
@@ -114,6 +116,51 @@ export const ChunkList = Type.Object(
   },
   { additionalProperties: false },
 )
+
+/** The types that can be read. */
+export const FILE_TYPES = [
+  ...(['text/plain', 'text/markdown', 'text/html', 'application/pdf'] as const),
+] as const
+export type FileType = (typeof FILE_TYPES)[number]
+
+const upload = {
+  fileName: Type.String({
+    'x-maxCharacters': 255,
+    description: 'Name of the file, which is also the title.',
+  }),
+  mimeType: Type.Enum([...FILE_TYPES], { description: 'Type of the file.' }),
+  fileSize: Type.Integer({
+    minimum: 1,
+    maximum: 20_000_000,
+    description: 'Size in bytes. Exactly this many can be uploaded.',
+  }),
+}
+export const NewUploads = Type.Object({
+  files: Type.Array(Type.Object(upload, { 'x-component': 'NewKnowledgeFile' }), {
+    ...{ minItems: 1, maxItems: 20, description: 'Files to upload.' },
+  }),
+})
+export type NewUploads = Static<typeof NewUploads>
+
+export const KnowledgeUploads = Type.Object(
+  {
+    uploads: Type.Array(
+      Type.Object(
+        {
+          uploadId: Type.String({ description: 'Id of the source.' }),
+          ...upload,
+          presignedUrl: Type.String({
+            description:
+              'Send the bytes to this URL with PUT and the `content-type` of the file, within 24 hours.',
+          }),
+        },
+        { additionalProperties: false, 'x-component': 'KnowledgeUpload' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type KnowledgeUploads = Static<typeof KnowledgeUploads>
 
 export const PolledSources = Type.Object({
   uniqueId: Type.Array(SourceId, { minItems: 1, maxItems: 100, description: 'Ids of sources.' }),

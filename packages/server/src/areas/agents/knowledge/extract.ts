@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { Semaphore } from '../../../platform/semaphore.ts'
+import type { FailReason, FileType } from './schema.ts'
+
+export interface Extracting {
+  path: string
+  type: FileType
+}
+
+/** Plain text or Markdown, or why there is none. */
+export type Extracted = { text: string } | { reason: FailReason }
+
+/** The most characters of a text: as many as the chunks of a source have. */
+export const TEXT_LENGTH = 5_000_000
+
+const turns = new Semaphore(2)
+/** What isn't read by then is built to take long. */
+const EXTRACT_MS = 60_000
+const HEAP_MB = 256
+/** Buffers aren't part of that heap: a small PDF can unpack to gigabytes. */
+const BUFFER_BYTES = 256_000_000
+const WATCH_MS = 100
+
+/**
+ * Reads a file in a thread of its own: a hostile file can use up time and memory, but not those of others. The thread
+ * is new each time and gets no environment variables.
+ */
+export function extract(task: Extracting, signal: AbortSignal): Promise<Extracted> {
+  return turns.run(async () => {
+    signal.throwIfAborted()
+    const worker = new Worker(new URL('./extract.worker.ts', import.meta.url), {
+      ...{ workerData: task, env: {}, execArgv: [] },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    })
+    const expired = AbortSignal.timeout(EXTRACT_MS)
+    const full = new AbortController()
+    const watch = setInterval(() => void watchBuffers(worker, full), WATCH_MS)
+    try {
+      const [extracted] = await once(worker, 'message', {
+        signal: AbortSignal.any([signal, expired, full.signal]),
+      })
+      return extracted
+    } catch (error) {
+      signal.throwIfAborted()
+      const tooMuch = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
+      if (expired.aborted || full.signal.aborted || tooMuch) return { reason: 'unreadable' }
+      throw error
+    } finally {
+      clearInterval(watch)
+      await worker.terminate()
+    }
+  })
+}
+
+/** The thread answers even while it is busy. One that has ended doesn't. */
+async function watchBuffers(worker: Worker, full: AbortController): Promise<void> {
+  const used = await worker.getHeapStatistics().catch(() => undefined)
+  if (used && used.external_memory > BUFFER_BYTES) full.abort()
+}

@@ -1,0 +1,63 @@
+import { Parser } from 'htmlparser2'
+
+/** What a page says, as Markdown that chunks are cut from. */
+export interface HtmlText {
+  title: string
+  text: string
+}
+
+/** Their content isn't what the page says. */
+const SKIPPED = new Set([
+  ...['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'head'],
+  ...['nav', 'footer', 'aside', 'select', 'button', 'textarea'],
+])
+const BLOCKS = new Set([
+  ...['p', 'div', 'section', 'article', 'main', 'header', 'ul', 'ol', 'dl', 'dt', 'dd', 'table'],
+  ...['blockquote', 'pre', 'figure', 'figcaption', 'form', 'fieldset', 'address', 'details', 'hr'],
+])
+const MARKS: Record<string, string> = { li: '\n- ', tr: '\n', br: '\n', td: ' ', th: ' ' }
+const TITLE_LENGTH = 500
+
+/** No page needs more. Each open element costs the parser time with every tag. */
+const DEPTH = 2_000
+
+export class TooDeep extends Error {}
+
+/** Reads HTML of any quality. Throws `TooDeep`. */
+export function readHtml(html: string): HtmlText {
+  const parts: string[] = []
+  let [title, skipped, inTitle, depth] = ['', 0, false, 0]
+  const parser = new Parser(
+    {
+      onopentag(name) {
+        if (++depth > DEPTH) throw new TooDeep()
+        if (name === 'title') inTitle = true
+        if (SKIPPED.has(name)) skipped++
+        if (skipped > 0) return
+        const level = /^h([1-6])$/.exec(name)?.[1]
+        if (level) parts.push(`\n\n${'#'.repeat(Number(level))} `)
+        else parts.push(BLOCKS.has(name) ? '\n\n' : (MARKS[name] ?? ''))
+      },
+      ontext(text) {
+        if (inTitle && title.length < TITLE_LENGTH) title += text
+        else if (skipped === 0) parts.push(text.replace(/\s+/g, ' '))
+      },
+      onclosetag(name) {
+        depth--
+        if (name === 'title') inTitle = false
+        if (SKIPPED.has(name)) skipped = Math.max(skipped - 1, 0)
+        if (skipped === 0 && (BLOCKS.has(name) || /^h[1-6]$/.test(name))) parts.push('\n\n')
+      },
+    },
+    { decodeEntities: true },
+  )
+  parser.end(html)
+  const text = parts.join('').replaceAll('\0', '').toWellFormed()
+  return {
+    title: title.replace(/\s+/g, ' ').trim().slice(0, TITLE_LENGTH).toWellFormed(),
+    text: text
+      .replace(/[ \t]*\n[ \t]*/g, '\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim(),
+  }
+}
