@@ -48,6 +48,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
     (await import('../packages/server/bench/messages.ts')).messages,
     (await import('../packages/server/bench/reads.ts')).historyReads,
   ],
+  knowledge: async () => [(await import('../packages/server/bench/knowledge.ts')).knowledge],
   moderation: async () => [(await import('../packages/server/bench/moderation.ts')).moderation],
   neighbours: async () => [(await import('../packages/server/bench/neighbours.ts')).neighbours],
   paging: async () => [(await import('../packages/server/bench/paging.ts')).paging],

@@ -4143,7 +4143,7 @@ CREATE FUNCTION public.search_knowledge(p_app_no integer, p_agent text, p_words 
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-  v_known tsquery;
+  v_known uuid[];
   v_total float8;
   v_terms tsquery[] := '{}';
   v_weights float8[] := '{}';
@@ -4151,7 +4151,7 @@ declare
   v_sum int := 0;
   term record;
 begin
-  select string_agg(lexeme_query('/' || k.source_id)::text, ' | ')::tsquery, sum(s.chunks)
+  select array_agg(s.source_id), sum(s.chunks)
   into v_known, v_total
   from agent_sources k
   join knowledge_sources s on s.app_no = k.app_no and s.source_id = k.source_id
@@ -4164,7 +4164,7 @@ begin
     ) asked
     cross join lateral (
       select count(*)::int as n from (
-        select from knowledge_chunks c where c.app_no = p_app_no and c.words @@ (asked.q && v_known)
+        select from knowledge_chunks c where c.app_no = p_app_no and c.words @@ asked.q
         limit p_candidates + 1
       ) found
     ) counted
@@ -4188,8 +4188,9 @@ begin
       select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8
       from unnest(v_terms, v_weights) w (term, weight))
     from (
-      select c.chunk_id, c.words from knowledge_chunks c
-      where c.app_no = p_app_no and c.words @@ (v_wanted && v_known)
+      -- A copy, or each word would unpack the stored value again.
+      select c.chunk_id, ts_filter(c.words, '{a,d}') as words from knowledge_chunks c
+      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known)
       limit p_candidates
     ) found
     order by 2 desc, 1

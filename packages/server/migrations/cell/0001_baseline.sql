@@ -625,7 +625,7 @@ create table knowledge_chunks (
   -- The headings above it.
   heading text not null,
   text text not null,
-  -- The words of the title and the headings (A) and of the text (D), and `/` with the id of the source.
+  -- The words of the title and the headings (A) and of the text (D).
   words tsvector not null,
   primary key (app_no, chunk_id)
 );

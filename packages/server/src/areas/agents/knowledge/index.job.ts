@@ -109,7 +109,8 @@ function faultOf(chunks: number, others: number): FailReason | undefined {
   return others + chunks > APP_CHUNKS ? 'app_full' : undefined
 }
 
-const columnsOf = ({ source_id: id, title }: SourceRow, chunks: Chunk[]) => ({
+/** How chunks of a source are stored. */
+export const columnsOf = ({ source_id: id, title }: SourceRow, chunks: Chunk[]) => ({
   ids: chunks.map((chunk) => chunkIdOf(id, chunk)),
   headings: chunks.map(({ heading }) => heading),
   texts: chunks.map(({ text }) => text),

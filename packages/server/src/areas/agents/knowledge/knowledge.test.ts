@@ -113,7 +113,6 @@ suite('searchKnowledge', () => {
       text: `insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
         select $1, gen_random_uuid(), $2::uuid, 10 + n, '', 'Pool ' || n,
           to_tsvector('english', 'pool open ' || case when n = 4000 then 'sauna' else '' end)
-            || array_to_tsvector(array['/' || $2::text])
         from generate_series(1, 4000) n`,
       values: [app.no, id],
     })

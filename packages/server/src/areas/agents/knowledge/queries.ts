@@ -153,7 +153,6 @@ export const insertChunks = query<
   `insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
    select :appNo, c.id, :sourceId::uuid, :first::int + c.nth - 1, c.heading, c.text,
      setweight(to_tsvector('english', c.head_words), 'A') || to_tsvector('english', c.text_words)
-       || array_to_tsvector(array['/' || :sourceId])
    from unnest(:ids::uuid[], :headings::text[], :texts::text[], :headWords::text[], :textWords::text[])
      with ordinality c (id, heading, text, head_words, text_words, nth)`,
 )

@@ -7,7 +7,7 @@ export const SEARCH_TOOL = 'search_knowledge'
 /** The id of the call that the service makes by itself. */
 export const FIRST_CALL = 'search-0'
 /** How many chunks are ranked, and how many the model reads. */
-const CANDIDATES = 3_000
+const CANDIDATES = 1_500
 export const SHOWN = 5
 /** The most sources of a message. */
 const CITED = 20

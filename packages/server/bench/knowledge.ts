@@ -1,0 +1,87 @@
+/**
+ * What a search of an agent costs among 100,000 chunks (`LOQUAT_BENCH_CHUNKS` sets another number) compared with the
+ * project's own documents alone, and how many questions about these find the right document.
+ */
+
+import { findKnowledge } from '../src/areas/agents/knowledge/search.ts'
+import { closeDeps } from '../src/deps.ts'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import type { Db } from '../src/platform/db/db.ts'
+import { addSource, askDocs, docs, questions } from '../test/knowledge-docs.ts'
+import { type Figure, type Report, reported, within } from './figure.ts'
+import { newBenchApp, openInstallation } from './installation.ts'
+
+const CHUNKS = Number(process.env.LOQUAT_BENCH_CHUNKS ?? 100_000)
+const SOURCE_CHUNKS = 5_000
+const ROUNDS = 4
+const P95_BAR_MS = 400
+
+type Asker = { appNo: number; agentUid: string }
+
+export async function knowledge(env: EnginesEnv, report: Report): Promise<Figure[]> {
+  const deps = await openInstallation(env)
+  try {
+    const app = await newBenchApp(deps)
+    const { db } = app.cell
+    const small = { appNo: app.no, agentUid: 'small' }
+    const large = { appNo: app.no, agentUid: 'large' }
+    let added = 0
+    for (const asker of [small, large])
+      for (const { file, text } of docs()) added = await addSource(db, asker, file, [text])
+    const quality = await askDocs(db, small)
+    for (const missed of quality.missed) report(`not among the first five: ${missed}`)
+    const started = performance.now()
+    const texts = shuffled(docs().map(({ text }) => text))
+    for (added = 0; added < CHUNKS; ) {
+      added += await addSource(db, large, `Part ${added}`, take(texts, SOURCE_CHUNKS))
+    }
+    const ms = (performance.now() - started) / added
+    await db.query({ name: '', text: 'vacuum analyze knowledge_chunks', values: [] })
+    report(`${added} chunks added, ${ms.toFixed(2)} ms each`)
+    const few = await ask(db, small)
+    const many = await ask(db, large)
+    const among = await askDocs(db, large)
+    return [
+      reported(
+        'questions of 50 whose document is found, beside among all chunks',
+        quality.hits,
+        among.hits,
+      ),
+      within(`ms of a search among ${added} chunks, p95`, many.p95, few.p95, P95_BAR_MS),
+      reported('ms of a search, median', many.median, few.median),
+      reported('ms to index a chunk', ms, 1),
+    ]
+  } finally {
+    await closeDeps(deps)
+  }
+}
+
+/** Asks all questions, several times. */
+async function ask(db: Db, asker: Asker) {
+  const times: number[] = []
+  for (let round = 0; round < ROUNDS; round++)
+    for (const question of questions) {
+      const asked = performance.now()
+      await findKnowledge(db, asker, question, 5)
+      if (round > 0) times.push(performance.now() - asked)
+    }
+  times.sort((a, b) => a - b)
+  const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
+  return { median: at(0.5), p95: at(0.95) }
+}
+
+/** Words of the documents in another order, in paragraphs of 90 words: as common as there, without their sense. */
+function* shuffled(texts: string[]): Generator<string> {
+  const words = texts.join(' ').split(/\s+/)
+  let seed = 1
+  for (;;) {
+    const some = Array.from({ length: 90 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return words[seed % words.length]
+    })
+    yield some.join(' ').replaceAll('#', '')
+  }
+}
+
+const take = (texts: Generator<string>, count: number) =>
+  Array.from({ length: count }, () => texts.next().value as string)
