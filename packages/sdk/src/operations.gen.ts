@@ -11428,7 +11428,7 @@ export class KnowledgeMethods {
     return this.#transport.answer(
       {
         method: 'GET',
-        path: `/v3/ai-agents/agent-builder/knowledge-base/${segment(uniqueId)}/chunks`,
+        path: `/v3/ai-agents/agent-builder/knowledge-base/chunks/${segment(uniqueId)}`,
         query,
       },
       options,

@@ -153,7 +153,7 @@ export const knowledgeRoutes =
     )
 
     app.get(
-      `${BASE}/:uniqueId/chunks`,
+      `${BASE}/chunks/:uniqueId`,
       {
         config: finding,
         schema: {
