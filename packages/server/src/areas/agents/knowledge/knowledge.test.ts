@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { ask } from '../../../../test/agent-runs.ts'
 import { refused, type TestApp, useServer } from '../../../../test/kit.ts'
@@ -57,6 +58,46 @@ const attach = (app: TestApp, agent: string, ...uniqueIds: string[]) =>
 
 const found = async (app: TestApp, agent: string, query: string) =>
   (await app.client.knowledge.search(agent, { query })).map(({ text }) => text)
+
+suite('createKnowledgeText', () => {
+  test('stores a text, which is cut into chunks', async () => {
+    const app = await server.newApp()
+    const id = await addText(app, HOURS)
+    const { title, text, chunks } = await app.client.knowledge.getSource(id)
+    assert.deepEqual({ title, text, chunks }, { ...HOURS, chunks: 2 })
+    const listed = await app.client.knowledge.listChunks(id)
+    assert.deepEqual(
+      listed.data.map(({ heading, text }) => [heading, text]),
+      [
+        ['Desk', 'The desk opens at nine.'],
+        ['Pool', 'The pool opens at noon.'],
+      ],
+    )
+  })
+})
+
+suite('pollKnowledge', () => {
+  test('leaves out what does not exist, and what is of another app', async () => {
+    const [app, other] = [await server.newApp(), await server.newApp()]
+    const uniqueId = [await addText(app, HOURS), await addText(other, PARKING), randomUUID()]
+    const states = await app.client.knowledge.poll({ uniqueId })
+    assert.deepEqual(states, { [String(uniqueId[0])]: 'indexed' })
+  })
+})
+
+suite('attachKnowledge', () => {
+  test('refuses what is unknown or of another kind, and attaches nothing then', async () => {
+    const app = await server.newApp()
+    const agent = await newAgent(app)
+    const id = await addText(app, HOURS)
+    await refused(attach(app, agent, id, randomUUID()), 'ERR_KB_NOT_FOUND')
+    const asFile = app.client.knowledge.attach(agent, 'uploads', { uniqueIds: [id] })
+    await refused(asFile, 'ERR_KB_NOT_FOUND')
+    assert.deepEqual((await app.client.agents.get(agent)).files, [])
+    await attach(app, agent, id)
+    assert.deepEqual((await app.client.agents.get(agent)).files, [id])
+  })
+})
 
 suite('searchKnowledge', () => {
   test('finds the best chunk first, in any form of its words', async () => {
