@@ -41,6 +41,8 @@ const WARM_UP = 3
 const WARM_REQUESTS = 4_000
 const ROUNDS = 7
 const LARGE_PAGES = 40
+/** The most that a page of 50 may read. */
+const BUFFERS = 500
 const CONCURRENT = 32
 
 export async function conversations(env: EnginesEnv, report: Report): Promise<Figure[]> {
@@ -68,12 +70,16 @@ export async function conversations(env: EnginesEnv, report: Report): Promise<Fi
 }
 
 interface Owners {
+  direct: string
+  joined: string
   few: string
   many: string
   groups: string
 }
 
 const addOwners = async (filled: Filled): Promise<Owners> => ({
+  direct: await addOwner(filled, { direct: 100 }),
+  joined: await addOwner(filled, { groups: 50 }),
   few: await addOwner(filled, { direct: 50, groups: 50 }),
   many: await addOwner(filled, { direct: 4_900, groups: 100 }),
   groups: await addOwner(filled, { groups: 2_000 }),
@@ -183,7 +189,7 @@ async function plainBuffers({ app, client }: Filled, uids: string[]): Promise<Fi
 async function sizes(
   deps: Deps,
   { app }: Filled,
-  { few, many, groups }: Owners,
+  { direct, joined, few, many, groups }: Owners,
   report: Report,
 ): Promise<Figure[]> {
   const api = await buildApi(deps)
@@ -198,8 +204,11 @@ async function sizes(
     report(`${uid}${query}: ${meter.describe(cost)}`)
     return cost
   }
+  const figures = [
+    within('buffers of a page of 50 of two', (await ask(direct, '')).buffers, 50, BUFFERS),
+    within('buffers of a page of 50 groups', (await ask(joined, '')).buffers, 50, BUFFERS),
+  ]
   const base = await ask(few, '')
-  const figures: Figure[] = []
   const large = await ask(many, '')
   const [size, bare] = ['4,900 of two and 100 groups', '50 and 50']
   figures.push(

@@ -3809,8 +3809,9 @@ CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit i
   ), steps as (
     delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
   ), rated as (
-    delete from agent_ratings
-    where app_no = p_app_no and (uid = p_uid or run_id in (select run_id from gone))
+    delete from agent_ratings where app_no = p_app_no and uid = p_uid
+  ), ratings as (
+    delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )
@@ -4147,8 +4148,11 @@ declare
   v_total float8;
   v_terms tsquery[] := '{}';
   v_weights float8[] := '{}';
+  v_any tsquery;
   v_wanted tsquery;
+  v_together int := 1;
   v_sum int := 0;
+  v_few boolean;
   term record;
 begin
   select array_agg(s.source_id), sum(s.chunks)
@@ -4173,25 +4177,38 @@ begin
   loop
     v_terms := v_terms || term.q;
     v_weights := v_weights || ln(1 + greatest(v_total - term.n, 0.5) / term.n);
+    v_any := coalesce(v_any || term.q, term.q);
     if v_wanted is null then
       v_wanted := term.q;
       v_sum := term.n;
     elsif v_sum + term.n <= p_candidates then
       v_wanted := v_wanted || term.q;
       v_sum := v_sum + term.n;
-    elsif v_sum > p_candidates then
+    elsif v_sum > p_candidates and v_together < 3 then
       v_wanted := v_wanted && term.q;
+      v_together := v_together + 1;
     end if;
   end loop;
+  v_few := v_total <= p_candidates;
+  if v_few or (
+    select count(*) < p_limit from (
+      select from knowledge_chunks c
+      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit p_limit) found
+  ) then v_wanted := v_any; end if;
   return query
     select found.chunk_id, (
       select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8
       from unnest(v_terms, v_weights) w (term, weight))
     from (
       -- A copy, or each word would unpack the stored value again.
-      select c.chunk_id, ts_filter(c.words, '{a,d}') as words from knowledge_chunks c
-      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known)
-      limit p_candidates
+      select c.chunk_id, ts_filter(c.words, '{a,d}') as words from (
+        -- By the index of the sources: common words are in chunks of all agents.
+        select * from knowledge_chunks where v_few and app_no = p_app_no and source_id = any (v_known) offset 0
+      ) c where c.words @@ v_wanted
+      union all
+      (select c.chunk_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
+       where not v_few and c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known)
+       limit p_candidates)
     ) found
     order by 2 desc, 1
     limit p_limit;

@@ -86,7 +86,7 @@ export async function addSource(
       ...{ appNo, kind: 'uploads', state: 'indexing', title, ...none },
     })
     const { source_id: sourceId, revision } = row
-    const chunks = texts.flatMap(chunksOf)
+    const chunks = texts.flatMap((text) => chunksOf(text))
     for (let first = 0; first < chunks.length; first += 500) {
       const some = columnsOf(row, chunks.slice(first, first + 500))
       await insertChunks.run(tx, { appNo, sourceId, first, ...some })

@@ -136,8 +136,9 @@ language sql as $$
   ), steps as (
     delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
   ), rated as (
-    delete from agent_ratings
-    where app_no = p_app_no and (uid = p_uid or run_id in (select run_id from gone))
+    delete from agent_ratings where app_no = p_app_no and uid = p_uid
+  ), ratings as (
+    delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )

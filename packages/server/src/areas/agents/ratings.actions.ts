@@ -1,8 +1,9 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import {
+  findRating,
   listRatingRows,
   lockRated,
   putRating,
@@ -79,6 +80,13 @@ export async function listAgentRatings(actor: Actor, query: RatingQuery) {
   const filter = { ...given, runIds: given.runIds?.filter((id) => IS_ID.test(id)) }
   // Others' ratings look as if they didn't exist.
   if (actor.uid !== undefined && uid !== actor.uid) return { data: [], meta: {} }
+  const { before } = query
+  // Its rating was taken back: an empty page would look like the end.
+  if (
+    before !== undefined &&
+    !(await findRating.maybeOne(app.cell.db, { appNo: app.no, ratingId: before }))
+  )
+    throw badRequest({ before: ['is not the id of a rating'] })
   const rows = await listRatingRows(app.cell.db, app.no, { ...filter, uid, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined

@@ -12,7 +12,7 @@ type OneRating = { appNo: number; runId: string; uid: string }
 
 /**
  * The run, locked, if this user may rate its answer: the user who asked, or in a group every member who sees the answer.
- * `answered` says whether there is an answer. Until the transaction ends, nobody removes the run.
+ * `answered` says whether there is an answer. Until the transaction ends, nobody removes the run or the user.
  */
 export const lockRated = query<
   OneRating,
@@ -21,12 +21,13 @@ export const lockRated = query<
   'agents.lockRated',
   `select r.agent_uid, r.revision, m.id is not null as answered
    from agent_runs r
+   join users u on u.app_no = r.app_no and u.uid = :uid and u.removed_at is null
    left join messages m on m.app_no = r.app_no and m.id = r.answer_id and m.deleted_at is null
    where r.app_no = :appNo and r.run_id = :runId::uuid and r.agent_uid <> :uid
      and case when r.guid is null then r.uid = :uid
        else exists (select from inbox i where i.app_no = r.app_no and i.uid = :uid and i.kind = 'group'
          and i.with_id = r.guid and i.scope is not null and coalesce(r.answer_id, 0) > coalesce(i.cleared_id, 0)) end
-   for key share of r`,
+   for key share of r for share of u`,
 )
 
 const COLUMNS = 'rating_id, run_id, uid, agent_uid, revision, up, comment, created_at, updated_at'
@@ -107,6 +108,11 @@ export function listRatingRows(
         order by g.created_at desc, g.rating_id desc limit ${limit}`,
   )
 }
+
+export const findRating = query<{ appNo: number; ratingId: string }, { rating_id: string }>(
+  'agents.findRating',
+  'select rating_id from agent_ratings where app_no = :appNo and rating_id = :ratingId::uuid',
+)
 
 /** Ratings by day (UTC), agent and revision. */
 export const countRatings = query<

@@ -1,5 +1,6 @@
 /** What users think of answers. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { type Asking, ask, runOf } from '../../../test/agent-runs.ts'
 import { refused, useServer } from '../../../test/kit.ts'
@@ -135,6 +136,8 @@ suite('listAgentRatings', () => {
     assert.deepEqual(await found({ until: data[0]?.createdAt }), ['Shifts'])
     const page = await app.client.agentRatings.list({ limit: 1 })
     assert.deepEqual(await found({ limit: 1, before: page.meta.next }), ['Shifts'])
+    // Nobody takes it for the end of the list.
+    await refused(found({ before: randomUUID() }), 'ERR_BAD_REQUEST')
 
     const own = await amira.agentRatings.list({ runIds: [first.id] })
     assert.deepEqual(

@@ -360,7 +360,9 @@ export const removeOldRuns = query<{ limit: number }, { removed: number }>(
   `with gone as (
      delete from agent_runs where ctid = any (array(
        select ctid from agent_runs
-       where ended_at is not null and ended_at < now() - interval '30 days' limit :limit))
+       where ended_at is not null and ended_at < now() - interval '30 days' limit :limit
+       -- One that is being rated is removed next time, with that rating.
+       for update skip locked))
      returning app_no, run_id
    ), steps as (
      delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.run_id

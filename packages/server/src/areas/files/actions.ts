@@ -104,10 +104,14 @@ export const wholeUrl = (
 ): Promise<string> =>
   driver.uploadUrl(`${uploadOf(appId, id)}/1`, { size, type, seconds: UPLOAD_SECONDS })
 
-/** Whether all bytes of a file have arrived, or were checked already. */
-export async function isUploaded(deps: Deps, app: ServedApp, id: string): Promise<boolean> {
+/** Whether all bytes of a file have arrived, or were checked already. Undefined if it is gone. */
+export async function isUploaded(
+  deps: Deps,
+  app: ServedApp,
+  id: string,
+): Promise<boolean | undefined> {
   const row = await findFile.maybeOne(app.cell.db, { appNo: app.no, id })
-  if (row?.state !== 'pending') return row !== undefined
+  if (row?.state !== 'pending') return row && true
   return (await missingParts(driverOf(deps), app.id, row)).length === 0
 }
 

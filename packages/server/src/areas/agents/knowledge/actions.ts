@@ -24,10 +24,12 @@ import {
   countAttached,
   countSources,
   detachSources,
+  failUpload,
   findChunk,
   findSource,
   insertSource,
   isAgent,
+  listStale,
   listStates,
   removeSource,
   type SourceRow,
@@ -89,7 +91,7 @@ export function createKnowledgeText(
       ...{ appNo, kind: 'text', state: 'indexing', title, body: text },
       ...{ fileId: null, fileName: null, mimeType: null },
     })
-    await enqueueIndex(tx, appNo, row.source_id)
+    await enqueueIndex(tx, appNo, row)
     return toSource(row)
   })
 }
@@ -140,16 +142,26 @@ async function beginUploads(deps: Deps, actor: Actor, ids: string[]): Promise<vo
   for (const row of await listStates.many(app.cell.db, { appNo, ids })) {
     const { source_id: sourceId, file_id: fileId, state } = row
     if (state !== 'uploading' || fileId === null) continue
-    if (!(await isUploaded(deps, app, fileId))) continue
+    const uploaded = await isUploaded(deps, app, fileId)
+    if (uploaded === undefined) await failUpload.run(app.cell.db, { appNo, sourceId })
+    if (!uploaded) continue
     // The answer to this request is another one's.
     const { retry: _retry, ...once } = actor
     await beginFileCheck(deps, once, fileId)
     await app.cell.db.tx(async (tx) => {
       if (await beginUploaded.maybeOne(tx, { appNo, sourceId })) {
-        await enqueueIndex(tx, appNo, sourceId)
+        await enqueueIndex(tx, appNo, row)
       }
     })
   }
+}
+
+/** Starts jobs again that have given up, for example because the file store was down for hours. */
+async function resumeIndexing({ app }: Actor, ids: string[]): Promise<void> {
+  await app.cell.db.tx(async (tx) => {
+    const stale = await listStale.many(tx, { appNo: app.no, ids })
+    for (const row of stale) await enqueueIndex(tx, app.no, row)
+  })
 }
 
 export function updateKnowledgeText(
@@ -164,27 +176,31 @@ export function updateKnowledgeText(
       ...{ appNo, sourceId, title: title ?? null, body: text ?? null },
     })
     if (!row) throw unknown(sourceId)
-    await enqueueIndex(tx, appNo, sourceId)
+    await enqueueIndex(tx, appNo, row)
     return toSource(row)
   })
 }
 
-/** An app's sources are indexed one at a time, so that one app can't occupy the workers. */
-const enqueueIndex = (tx: Tx, appNo: number, sourceId: string) =>
-  enqueue(
-    tx,
-    appNo,
-    indexKnowledgeJob,
-    { sourceId },
-    {
-      ...{ dedupeKey: sourceId, serialKey: 'knowledge', priority: -1 },
-    },
-  )
+/**
+ * An app's texts are indexed one at a time, so that one app can't occupy the workers. Uploads may wait for the check of
+ * their file, and must not hold up others.
+ */
+const enqueueIndex = (
+  tx: Tx,
+  appNo: number,
+  { source_id: sourceId, kind }: Pick<SourceRow, 'source_id' | 'kind'>,
+) =>
+  enqueue(...([tx, appNo, indexKnowledgeJob, { sourceId }] as const), {
+    ...{ dedupeKey: sourceId, priority: -1 },
+    ...(kind === 'text' && { serialKey: 'knowledge' }),
+  })
 
 /** No search finds it from now on. Its chunks are deleted a moment later. */
 export function deleteKnowledgeSource(deps: Deps, actor: Actor, sourceId: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
+    // Nobody attaches it meanwhile.
+    await lockAgents.run(tx, { appNo })
     const gone = await removeSource.maybeOne(tx, { appNo, sourceId })
     if (!gone) throw unknown(sourceId)
     if (gone.file_id !== null) await discardFile(tx, appNo, gone.file_id)
@@ -197,6 +213,7 @@ export function deleteKnowledgeSource(deps: Deps, actor: Actor, sourceId: string
 export async function pollKnowledge(deps: Deps, actor: Actor, ids: string[]) {
   const { app } = actor
   await beginUploads(deps, actor, ids)
+  await resumeIndexing(actor, ids)
   const rows = await listStates.many(app.cell.db, { appNo: app.no, ids })
   return Object.fromEntries(rows.map(({ source_id: id, state }) => [id, state as SourceState]))
 }
@@ -222,18 +239,23 @@ export async function attachKnowledge(
     if (count > SOURCES_PER_AGENT) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: SOURCES_PER_AGENT, what: 'sources' })
     }
-    return { success: true as const, message: `Agent ${uid} knows ${ids.length} more.` }
+    return { success: true as const, message: `Agent ${uid} has these sources now.` }
   })
 }
 
 /** Sources that the agent doesn't have are skipped, so it can be repeated. */
-export function detachKnowledge(deps: Deps, actor: Actor, uid: string, ids: string[]) {
+export function detachKnowledge(
+  deps: Deps,
+  actor: Actor,
+  { uid, sourceType }: AttachParams,
+  ids: string[],
+) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     await lockAgents.run(tx, { appNo })
     await getAgentRow(tx, appNo, uid)
-    await detachSources.run(tx, { appNo, agentUid: uid, ids })
-    return { success: true as const, message: `Agent ${uid} no longer knows ${ids.length}.` }
+    await detachSources.run(tx, { appNo, agentUid: uid, ids, kind: sourceType })
+    return { success: true as const, message: `Agent ${uid} does not have these sources any more.` }
   })
 }
 

@@ -55,7 +55,8 @@ suite('chunksOf', () => {
   })
 
   test('takes time in proportion to the text', () => {
-    for (const unit of ['a', '#', '`', '\n', ' ', '# ', '. ', '```\n'])
+    const lines = ['# a', '# a#'].map((line) => `${line}${' '.repeat(980)}b\n`)
+    for (const unit of ['a', '#', '`', '\n', ' ', '# ', '. ', '```\n', ...lines])
       assert.ok(chunksOf(unit.repeat(400_000 / unit.length)).length >= 0)
   })
 })

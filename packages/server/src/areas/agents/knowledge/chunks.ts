@@ -15,14 +15,18 @@ const HEADING_LENGTH = 300
 const HEADING = /^(#{1,6})[ \t]+(\S.*)$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
-/** Cuts a text, plain or Markdown, at its headings and paragraphs. Two equal chunks are one. */
-export function chunksOf(text: string): Chunk[] {
+/**
+ * Cuts a text, plain or Markdown, at its headings and paragraphs. Two equal chunks are one. Stops after `most` chunks, if
+ * given.
+ */
+export function chunksOf(text: string, most = Number.POSITIVE_INFINITY): Chunk[] {
   const chunks = new Map<string, Chunk>()
   for (const { path, lines } of sectionsOf(text)) {
     const heading = path.filter(Boolean).join(' › ').slice(0, HEADING_LENGTH).toWellFormed()
     for (const piece of packed(lines.join('\n'))) {
       const chunk = { heading, text: piece }
       chunks.set(`${heading}\n${piece}`, chunk)
+      if (chunks.size >= most) return [...chunks.values()]
     }
   }
   return [...chunks.values()]
@@ -35,9 +39,8 @@ interface Section {
 }
 
 /** Lines that begin with `#` within code are no headings. */
-function sectionsOf(text: string): Section[] {
+function* sectionsOf(text: string): Generator<Section> {
   let section: Section = { path: [], lines: [] }
-  const sections = [section]
   let fence = ''
   for (const line of text.replace(/\r\n?/g, '\n').split('\n')) {
     const mark = FENCE.exec(line)?.[1]
@@ -49,10 +52,18 @@ function sectionsOf(text: string): Section[] {
       continue
     }
     const above = Array.from({ length: level.length - 1 }, (_, nth) => section.path[nth] ?? '')
-    section = { path: [...above, title.replace(/\s*#*\s*$/, '')], lines: [] }
-    sections.push(section)
+    yield section
+    section = { path: [...above, withoutMarks(title)], lines: [] }
   }
-  return sections
+  yield section
+}
+
+/** A heading may end with `#`. A loop, because a pattern for this takes seconds for a line of spaces. */
+function withoutMarks(title: string): string {
+  const trimmed = title.trimEnd()
+  let end = trimmed.length
+  while (trimmed[end - 1] === '#') end--
+  return trimmed.slice(0, end).trimEnd()
 }
 
 /** As many paragraphs as fit make a chunk. */

@@ -1,18 +1,22 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { Semaphore } from '../../../platform/semaphore.ts'
+import type { Chunk } from './chunks.ts'
 import type { FailReason, FileType } from './schema.ts'
 
-export interface Extracting {
-  path: string
-  type: FileType
-}
+/** A file, or a text that needs no reader. */
+export type Extracting = { path: string; type: FileType } | { text: string }
 
 /** Plain text or Markdown, or why there is none. */
-export type Extracted = { text: string } | { reason: FailReason }
+export type Read = { text: string } | { reason: FailReason }
+
+/** The chunks of a text, or why there are none. */
+export type Extracted = { chunks: Chunk[] } | { reason: FailReason }
 
 /** The most characters of a text: as many as the chunks of a source have. */
 export const TEXT_LENGTH = 5_000_000
+/** The most chunks of a source: about as many as a transaction writes in two seconds. */
+export const SOURCE_CHUNKS = 5_000
 
 const turns = new Semaphore(2)
 /** What isn't read by then is built to take long. */
@@ -23,7 +27,7 @@ const BUFFER_BYTES = 256_000_000
 const WATCH_MS = 100
 
 /**
- * Reads a file in a thread of its own: a hostile file can use up time and memory, but not those of others. The thread
+ * Reads and cuts a text in a thread of its own: a hostile file can use up time and memory, but not those of others. The thread
  * is new each time and gets no environment variables.
  */
 export function extract(task: Extracting, signal: AbortSignal): Promise<Extracted> {

@@ -1,9 +1,27 @@
 /** The thread that reads files of the knowledge base. Readers are loaded only for the files that need them. */
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Extracted, type Extracting, TEXT_LENGTH } from './extract.ts'
+import { chunksOf } from './chunks.ts'
+import {
+  type Extracted,
+  type Extracting,
+  type Read,
+  SOURCE_CHUNKS,
+  TEXT_LENGTH,
+} from './extract.ts'
 
-async function extract({ path, type }: Extracting): Promise<Extracted> {
+async function extract(task: Extracting): Promise<Extracted> {
+  const read = 'text' in task ? task : await readText(task)
+  return 'text' in read ? cut(read.text) : read
+}
+
+function cut(text: string): Extracted {
+  const chunks = chunksOf(text, SOURCE_CHUNKS + 1)
+  if (chunks.length === 0) return { reason: 'empty' }
+  return chunks.length > SOURCE_CHUNKS ? { reason: 'too_long' } : { chunks }
+}
+
+async function readText({ path, type }: Extract<Extracting, { path: string }>): Promise<Read> {
   const bytes = await readFile(path)
   if (type === 'application/pdf') {
     const { readPdf } = await import('./pdf.ts')
@@ -22,7 +40,7 @@ async function extract({ path, type }: Extracting): Promise<Extracted> {
   }
 }
 
-const limited = (text: string): Extracted =>
+const limited = (text: string): Read =>
   text.length > TEXT_LENGTH ? { reason: 'too_long' } : { text }
 
 parentPort?.postMessage(await extract(workerData))

@@ -9,7 +9,7 @@ export async function searchFirst({ job }: ActiveRun, question: QuestionRow): Pr
   const { runId } = input
   const asker = { appNo, agentUid: question.agent_uid, runId }
   const result = await searchForRun(context.cell.db, asker, question.text)
-  const written = JSON.stringify({ query: question.text.slice(0, 500) })
+  const written = JSON.stringify({ query: question.text.slice(0, 500).toWellFormed() })
   await inStep(job, (tx) =>
     storeFirstSearch.run(tx, {
       ...{ appNo, runId, tool: SEARCH_TOOL, callId: FIRST_CALL, arguments: written, result },

@@ -9,7 +9,7 @@ import { Postponed } from '../../../platform/jobs/definition.ts'
 import { discardFile } from '../../files/actions.ts'
 import { findFile } from '../../files/queries.ts'
 import { prefixOf } from '../../files/record.ts'
-import { type Chunk, chunkIdOf, chunksOf, wordsOf } from './chunks.ts'
+import { type Chunk, chunkIdOf, wordsOf } from './chunks.ts'
 import { type Extracted, extract } from './extract.ts'
 import {
   countOtherChunks,
@@ -25,11 +25,9 @@ import type { FailReason, FileType } from './schema.ts'
 
 /** The most chunks of an app. */
 const APP_CHUNKS = 100_000
-/** The most chunks of a source: about as many as a transaction writes in two seconds. */
-const SOURCE_CHUNKS = 5_000
 const BATCH = 200
 /** How often to look whether a file was checked. */
-const CHECK_MS = 500
+const CHECK_MS = 1_000
 
 /** Cuts a source into chunks. The old ones are found until the new ones replace them. */
 export const indexKnowledgeJob = defineJob({
@@ -42,13 +40,11 @@ export const indexKnowledgeJob = defineJob({
     if (source?.state !== 'indexing') return
     const read =
       source.kind === 'text'
-        ? { text: source.body ?? '' }
+        ? await extract({ text: source.body ?? '' }, signal)
         : await readUpload(deps, cell, appNo, source, signal)
-    const chunks = 'text' in read ? chunksOf(read.text) : []
-    const reason = 'reason' in read ? read.reason : undefined
     await checkpoint(async (tx) => {
       if (await lockSource.maybeOne(tx, { appNo, sourceId })) {
-        await replaceChunks(tx, appNo, source, chunks, reason)
+        await replaceChunks(tx, appNo, source, read)
         if (source.file_id !== null) await discardFile(tx, appNo, source.file_id)
       }
       return {}
@@ -79,17 +75,11 @@ async function readUpload(
 }
 
 /** A source that was changed meanwhile stays `indexing`: its job runs again. */
-async function replaceChunks(
-  tx: Tx,
-  appNo: number,
-  source: SourceRow,
-  chunks: Chunk[],
-  fault: FailReason | undefined,
-) {
+async function replaceChunks(tx: Tx, appNo: number, source: SourceRow, read: Extracted) {
   const { source_id: sourceId, revision } = source
   const { count } = await countOtherChunks.one(tx, { appNo, sourceId })
-  const reason = fault ?? faultOf(chunks.length, count)
-  const stored = reason ? [] : chunks
+  const reason = faultOf(read, count)
+  const stored = 'chunks' in read && !reason ? read.chunks : []
   await removeChunks.run(tx, { appNo, sourceId })
   for (let first = 0; first < stored.length; first += BATCH) {
     await insertChunks.run(tx, {
@@ -103,10 +93,9 @@ async function replaceChunks(
   })
 }
 
-function faultOf(chunks: number, others: number): FailReason | undefined {
-  if (chunks === 0) return 'empty'
-  if (chunks > SOURCE_CHUNKS) return 'too_long'
-  return others + chunks > APP_CHUNKS ? 'app_full' : undefined
+function faultOf(read: Extracted, others: number): FailReason | undefined {
+  if ('reason' in read) return read.reason
+  return others + read.chunks.length > APP_CHUNKS ? 'app_full' : undefined
 }
 
 /** How chunks of a source are stored. */

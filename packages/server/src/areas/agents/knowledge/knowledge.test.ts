@@ -160,6 +160,12 @@ suite('searchKnowledge', () => {
     const [best] = await found(app, agent, 'sauna pool open')
     assert.equal(best, 'Pool 4000')
     assert.equal((await found(app, agent, 'pool open')).length, 5)
+    // A rare word of another agent, and common words that no chunk has together, hide nothing.
+    const guard = await newAgent(app, 'Guard')
+    const text = 'Siobhan parks her car.\n\n# Gate\n\nThe gate has an open bolt.'
+    await attach(app, guard, await addText(app, { title: 'Gate', text }))
+    assert.equal((await found(app, agent, 'I am Siobhan, when does the pool open?')).length, 5)
+    assert.deepEqual(await found(app, guard, 'Is the pool open?'), ['The gate has an open bolt.'])
   })
 })
 

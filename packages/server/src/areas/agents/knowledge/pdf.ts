@@ -1,10 +1,10 @@
 import { getDocumentProxy } from 'unpdf'
-import { type Extracted, TEXT_LENGTH } from './extract.ts'
+import { type Read, TEXT_LENGTH } from './extract.ts'
 
 const PAGES = 5_000
 
 /** The text of a PDF, page by page. Pictures, forms and attachments are left out, and no script runs. */
-export async function readPdf(bytes: Uint8Array): Promise<Extracted> {
+export async function readPdf(bytes: Uint8Array): Promise<Read> {
   try {
     const document = await getDocumentProxy(new Uint8Array(bytes), {
       ...{ isEvalSupported: false, disableFontFace: true, useSystemFonts: false, verbosity: 0 },

@@ -74,8 +74,9 @@ export const insertSource = query<
      (app_no, kind, title, state, body, file_id, file_name, mime_type, created_at, updated_at)
    select :appNo, :kind, :title, :state, :body, :fileId, :fileName, :mimeType, at, at
    from (
-     select greatest(date_trunc('milliseconds', now()), max(created_at) + interval '1 millisecond') as at
-     from knowledge_sources where app_no = :appNo and kind = :kind
+     select greatest(date_trunc('milliseconds', now()), max(newest.at) + interval '1 millisecond') as at
+     from unnest('{text,uploads}'::text[]) kind (name) cross join lateral (
+       select max(created_at) as at from knowledge_sources where app_no = :appNo and kind = kind.name) newest
    ) next
    returning ${COLUMNS}`,
 )
@@ -98,6 +99,25 @@ export const beginUploaded = query<OneSource, { source_id: string }>(
   `update knowledge_sources set state = 'indexing', updated_at = now()
    where app_no = :appNo and source_id = :sourceId::uuid and state = 'uploading'
    returning source_id`,
+)
+
+/** Its file is gone: it didn't arrive in time, or nobody asked for it in time. */
+export const failUpload = query<OneSource>(
+  'knowledge.failUpload',
+  `update knowledge_sources set state = 'failed', reason = 'rejected', file_id = null, updated_at = now()
+   where app_no = :appNo and source_id = :sourceId::uuid and state = 'uploading'`,
+)
+
+/** Those of these whose index takes so long that their job may have given up. */
+export const listStale = query<
+  { appNo: number; ids: string[] },
+  { source_id: string; kind: SourceKind }
+>(
+  'knowledge.listStale',
+  `update knowledge_sources set updated_at = now()
+   where app_no = :appNo and source_id = any (:ids::uuid[]) and state = 'indexing'
+     and updated_at < now() - interval '10 minutes'
+   returning source_id, kind`,
 )
 
 /** Searches don't find its chunks from now on. No row if it doesn't exist. */
@@ -210,6 +230,7 @@ export const countAttached = query<{ appNo: number; agentUid: string }, { count:
 )
 
 type Attached = { appNo: number; agentUid: string; ids: string[] }
+type Detached = Attached & { kind: SourceKind }
 
 export const attachSources = query<Attached>(
   'knowledge.attach',
@@ -217,10 +238,11 @@ export const attachSources = query<Attached>(
    select :appNo, :agentUid, unnest(:ids::uuid[]) on conflict do nothing`,
 )
 
-export const detachSources = query<Attached>(
+export const detachSources = query<Detached>(
   'knowledge.detach',
-  `delete from agent_sources
-   where app_no = :appNo and agent_uid = :agentUid and source_id = any (:ids::uuid[])`,
+  `delete from agent_sources k using knowledge_sources s
+   where k.app_no = :appNo and k.agent_uid = :agentUid and k.source_id = any (:ids::uuid[])
+     and s.app_no = k.app_no and s.source_id = k.source_id and s.kind = :kind`,
 )
 
 export const detachAll = query<{ appNo: number; agentUid: string }>(

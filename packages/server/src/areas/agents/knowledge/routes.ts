@@ -251,7 +251,7 @@ export const knowledgeRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await detachKnowledge(deps, actor, params.uid, body.uniqueIds),
+        data: await detachKnowledge(deps, actor, params, body.uniqueIds),
       }),
     )
 

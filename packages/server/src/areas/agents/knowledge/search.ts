@@ -79,10 +79,13 @@ async function numbersOf(db: Executor, appNo: number, runId: string): Promise<Ma
   return new Map(rows.flatMap(({ result }) => passagesIn(result)))
 }
 
-/** A search that was refused has another text as its result. */
+const IS_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A search that was refused has another text as its result, and other tools of this name have any. */
 function passagesIn(result: string): [id: string, number: number][] {
   try {
-    return (JSON.parse(result) as Passage[]).map(({ id, number }) => [id, number])
+    const passages = (JSON.parse(result) as Passage[]).filter(({ id }) => IS_ID.test(id))
+    return passages.map(({ id, number }) => [id, number])
   } catch {
     return []
   }

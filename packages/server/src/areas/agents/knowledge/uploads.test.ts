@@ -102,6 +102,28 @@ suite('initiateKnowledgeUploads', () => {
     assert.deepEqual([locked.status, locked.reason], ['failed', 'encrypted'])
   })
 
+  test('fails if the file is gone before it was read', async () => {
+    const app = await server.newApp()
+    const { uploadId } = await initiate(app, 'rules.md', 'text/markdown', Buffer.from('abc'))
+    await rows(app.cell.db, 'delete from files where app_no = $1', [app.no])
+    const states = await app.client.knowledge.poll({ uniqueId: [uploadId] })
+    assert.deepEqual(states, { [uploadId]: 'failed' })
+    assert.equal((await app.client.knowledge.getSource(uploadId)).reason, 'rejected')
+  })
+
+  test('is indexed again if its job has given up', async () => {
+    const app = await server.newApp()
+    const { uniqueId } = await app.client.knowledge.createText({ title: 'Rules', text: 'Abc.' })
+    const poll = async () => (await app.client.knowledge.poll({ uniqueId: [uniqueId] }))[uniqueId]
+    await until('it is indexed', async () => (await poll()) === 'indexed')
+    await rows(
+      app.cell.db,
+      `update knowledge_sources set state = 'indexing', updated_at = now() - interval '1 hour' where app_no = $1`,
+      [app.no],
+    )
+    await until('it is indexed again', async () => (await poll()) === 'indexed')
+  })
+
   test('forgets an upload that is deleted before it was made', async () => {
     const app = await server.newApp()
     const { uploadId } = await initiate(app, 'rules.md', 'text/markdown', Buffer.from('abc'))
@@ -147,6 +169,6 @@ suite('hostile files', () => {
 
   test('HTML with many open elements is read', async () => {
     const extracted = await read('text/html', `${'<div>'.repeat(1_000)}deep${'<b>'.repeat(500)}`)
-    assert.deepEqual(extracted, { text: 'deep' })
+    assert.deepEqual(extracted, { chunks: [{ heading: '', text: 'deep' }] })
   })
 })
