@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../platform/errors.ts'
@@ -82,13 +82,38 @@ function argumentsOf(pid: number): string {
   return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
 }
 
+/** How long a process may take to end before it is killed. */
+const END_MS = 20_000
+
 /** Asks a process to end and waits for it. Kills it if it doesn't end in time. */
 export async function stopProcess(pid: number, mark: string, signal: NodeJS.Signals) {
   if (!isRunning(pid, mark)) return
   process.kill(pid, signal)
   for (let waited = 0; isRunning(pid, mark); waited += 50) {
-    if (waited === 20_000) process.kill(pid, 'SIGKILL')
+    if (waited === END_MS) process.kill(pid, 'SIGKILL')
     await sleep(50)
+  }
+  for (let waited = 0; isEnding(pid) && waited < END_MS; waited += 10) await sleep(10)
+}
+
+/**
+ * Whether a thread of a process that has lost its arguments still has to end. On Linux, ports are closed after that: until
+ * then it looks like the next engine at the same address, which can't listen there.
+ */
+function isEnding(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return argumentsOf(pid) === '' && threads.some((id) => isAlive(`/proc/${pid}/task/${id}`))
+  } catch {
+    return false
+  }
+}
+
+function isAlive(thread: string): boolean {
+  try {
+    return !/\) [ZX] [^)]*$/.test(readFileSync(`${thread}/stat`, 'utf8'))
+  } catch {
+    return false
   }
 }
 
