@@ -67,8 +67,14 @@ suite('importUsers', () => {
 
   test('refuses other shapes and more than 50 items, and limits the rate', async () => {
     const app = await server.newApp()
-    const { code } = await bring(app, 'users', 'a', 400)
-    assert.equal(code, 'ERR_IMPORT_INVALID_USER_FORMAT')
+    for (const [kind, code] of [
+      ['users', 'ERR_IMPORT_INVALID_USER_FORMAT'],
+      ['groups', 'ERR_IMPORT_INVALID_GROUP_FORMAT'],
+      ['members', 'ERR_IMPORT_INVALID_MEMBER_FORMAT'],
+      ['messages', 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'],
+    ] as const) {
+      assert.equal((await bring(app, kind, 'a', 400)).code, code)
+    }
     const many = Object.fromEntries(
       Array.from({ length: 51 }, (_, n) => [`u${n}`, { uid: `u${n}`, name: 'U' }]),
     )
