@@ -80,7 +80,7 @@ const ALONE =
 const GENERATED = /\b(isolation|access|bad-input|management-access)\.test\.ts$/
 
 /** More than cores: many tests wait most of their time. */
-const AT_ONCE = values.long ? 3 : 5
+const AT_ONCE = values.long ? 3 : 4
 
 const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only
