@@ -58,7 +58,7 @@ suite('an answer that a device hears from its middle on', () => {
   })
 })
 
-suite('an answer of which nothing is heard', () => {
+suite('an answer that falls silent', () => {
   test('is read, and read again if that fails, until it is over', async () => {
     const missing = answer(404, { error: { code: 'ERR_AGENT_RUN_NOT_FOUND', message: 'No.' } })
     const { apply, received, shown } = await follow(missing, stored('One', 'finished'))

@@ -205,7 +205,12 @@ async function sizes(
     return cost
   }
   const figures = [
-    within('buffers of a page of 50 of two', (await ask(direct, '')).buffers, 50, BUFFERS),
+    within(
+      'buffers of a page of 50 1:1 conversations',
+      (await ask(direct, '')).buffers,
+      50,
+      BUFFERS,
+    ),
     within('buffers of a page of 50 groups', (await ask(joined, '')).buffers, 50, BUFFERS),
   ]
   const base = await ask(few, '')

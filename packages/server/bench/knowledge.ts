@@ -14,7 +14,7 @@ import { newBenchApp, openInstallation } from './installation.ts'
 const CHUNKS = Number(process.env.LOQUAT_BENCH_CHUNKS ?? 100_000)
 const SOURCE_CHUNKS = 5_000
 const ROUNDS = 4
-const P95_BAR_MS = 400
+const P95_BAR_MS = 250
 
 type Asker = { appNo: number; agentUid: string }
 

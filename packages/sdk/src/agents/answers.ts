@@ -60,7 +60,7 @@ export interface AgentEvent {
 
 /** How long to wait before a run is read again, in milliseconds. */
 const AGAIN_MS = 1_000
-/** A running answer of which nothing was heard for so long is read. */
+/** If nothing is heard of a running answer for so long, it is read. */
 const SILENT_MS = 5_000
 /** How many of a user's last questions to an agent can be unanswered. */
 const RUNS = 20

@@ -95,7 +95,7 @@ suite('setAgentRating', () => {
 })
 
 suite('deleteAgentRating', () => {
-  test('removes the own rating, once', async () => {
+  test('removes a rating of the user, once', async () => {
     const asking = await newAgent()
     const { app, amira } = asking
     const { id } = await ask(asking, 'Shifts')

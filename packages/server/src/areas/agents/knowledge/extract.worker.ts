@@ -1,4 +1,4 @@
-/** The thread that reads files of the knowledge base. Readers are loaded only for the files that need them. */
+/** The thread that reads and cuts texts of the knowledge base. Readers are loaded only for the files that need them. */
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { chunksOf } from './chunks.ts'
