@@ -1,4 +1,5 @@
 import type { Actor } from '../../core/actor.ts'
+import { isUuid } from '../../core/uuid.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
@@ -18,9 +19,6 @@ function userOf({ uid }: Actor): string {
   if (uid === undefined) throw new Error('this operation acts as a user: name one')
   return uid
 }
-
-/** Anything else is the id of no run. */
-const IS_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const isApp = ({ uid }: Actor) => uid === undefined
 
@@ -77,7 +75,7 @@ export function deleteAgentRating(deps: Deps, actor: Actor, runId: string) {
 export async function listAgentRatings(actor: Actor, query: RatingQuery) {
   const { app } = actor
   const { limit, uid = actor.uid, ...given } = query
-  const filter = { ...given, runIds: given.runIds?.filter((id) => IS_ID.test(id)) }
+  const filter = { ...given, runIds: given.runIds?.filter(isUuid) }
   // Others' ratings look as if they didn't exist.
   if (actor.uid !== undefined && uid !== actor.uid) return { data: [], meta: {} }
   const { before } = query

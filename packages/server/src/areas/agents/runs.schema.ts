@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { UUID } from '../../core/uuid.ts'
 import { Id } from '../../platform/http/schemas.ts'
 import { Milliseconds } from './cursor.ts'
 
@@ -136,7 +137,7 @@ export type AgentRunDetails = Static<typeof AgentRunDetails>
 
 export const AgentRunParams = Type.Object({
   runId: Type.String({
-    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    pattern: UUID,
     description: 'Id of the run.',
   }),
 })

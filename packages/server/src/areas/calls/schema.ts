@@ -6,6 +6,7 @@ import {
   TranscriptionRecord,
 } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
+import { UUID } from '../../core/uuid.ts'
 import { Id, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 const Minutes = (description: string) => Type.Number({ minimum: 0, description })
@@ -248,8 +249,6 @@ export const Negotiated = Type.Object(
   { additionalProperties: false, 'x-component': 'NegotiatedMedia' },
 )
 export type Negotiated = Static<typeof Negotiated>
-
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 export const PublicationParams = Type.Object({
   ...SessionParams.properties,

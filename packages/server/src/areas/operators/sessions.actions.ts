@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../core/uuid.ts'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../gate/audit.ts'
 import type { Operator as Caller } from '../../gate/operator.ts'
@@ -128,7 +129,7 @@ function end(
 ) {
   const { operator } = request
   return operatorWrite(deps, request, async (tx) => {
-    const known = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(sessionId)
+    const known = isUuid(sessionId)
     const row = known && (await removeSession.maybeOne(tx, { operatorNo: operator.no, sessionId }))
     if (!row) throw fail('ERR_SESSION_NOT_FOUND')
     await recordAudit(tx, operator, { action, target: { sessionId } })

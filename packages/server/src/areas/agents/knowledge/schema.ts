@@ -1,5 +1,6 @@
 import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
+import { UUID } from '../../../core/uuid.ts'
 import { Name } from '../../../platform/http/schemas.ts'
 import { CursorPage, CursorQuery, Milliseconds } from '../cursor.ts'
 
@@ -20,7 +21,6 @@ const State = Type.Enum([...STATES], {
 export const SOURCE_TYPES = ['text', 'uploads'] as const
 const SourceType = Type.Enum([...SOURCE_TYPES], { description: 'What the sources are.' })
 
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 const SourceId = Type.String({ pattern: UUID, description: 'Id of the source.' })
 
 const text = {

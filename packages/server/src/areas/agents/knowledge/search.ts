@@ -1,4 +1,5 @@
 /** What a run of an agent finds in its knowledge base, and which of it the answer cites. */
+import { isUuid } from '../../../core/uuid.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { wordsOf } from './chunks.ts'
 import { type ChunkRow, listKnown, listSearches, searchChunks } from './queries.ts'
@@ -79,12 +80,10 @@ async function numbersOf(db: Executor, appNo: number, runId: string): Promise<Ma
   return new Map(rows.flatMap(({ result }) => passagesIn(result)))
 }
 
-const IS_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** A search that was refused has another text as its result, and other tools of this name have any. */
 function passagesIn(result: string): [id: string, number: number][] {
   try {
-    const passages = (JSON.parse(result) as Passage[]).filter(({ id }) => IS_ID.test(id))
+    const passages = (JSON.parse(result) as Passage[]).filter(({ id }) => isUuid(id))
     return passages.map(({ id, number }) => [id, number])
   } catch {
     return []
