@@ -58,8 +58,10 @@ suite('unknown app ids', () => {
     assert.equal(await open(unknownApp()), closeCodeOf.noApp)
     assert.equal(await open(unknownApp()), closeCodeOf.tooMany)
     await ask(unknownApp())
+    const asked = performance.now()
     const { status, headers } = await ask(unknownApp())
     assert.deepEqual([status, headers.get('retry-after')], [429, '30'])
+    assert.ok(performance.now() - asked >= 490, 'the refusal came at once')
     assert.equal((await app.call('GET', '/v3/apikeys')).status, 200)
     const picture = async (appId: string) => {
       const path = `/pictures/${appId}/${'0'.repeat(32)}`

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { Limiter } from '../platform/cache/limiter.ts'
@@ -14,6 +15,11 @@ const REMEMBERED = 20_000
 
 /** Unknown app ids per minute from one network. */
 const UNKNOWN_APPS = 600
+
+/** Beyond its limit an address waits so long for each refusal, and at random up to twice as long. */
+const REFUSED_MS = 500
+/** Refusals that may wait in this process. */
+const WAITING = 1_000
 
 /** One attempt to authenticate. */
 interface Attempt {
@@ -36,10 +42,14 @@ export interface Origin {
  * by network address and, beyond a limit, no longer looked up. Credentials that this process knows
  * to be valid are always accepted, so that users who share an address with an attacker aren't
  * locked out.
+ *
+ * Refusals beyond the limit wait a moment. Callers who ignore `Retry-After` would come back at once
+ * and all together, and everybody else's requests would wait behind a hundred of theirs.
  */
 export class Failures {
   readonly #limiter: Limiter
   readonly #good = new Set<string>()
+  #waiting = 0
 
   constructor({ cache }: Pick<Deps, 'cache'>) {
     this.#limiter = new Limiter(cache)
@@ -74,12 +84,20 @@ export class Failures {
     const reached = this.#limiter.reached(key, limit)
     if (reached && !isGood()) {
       if (reply) addLimitHeaders(reply, 'failed', reached)
+      await this.#wait()
       const devMessage = 'This address sent too many unknown credentials or app ids.'
       throw fail('ERR_TOO_MANY_REQUESTS', { limit }, { devMessage })
     }
     const found = await find()
     if (!found) await this.#limiter.take(key, limit)
     return found
+  }
+
+  async #wait(): Promise<void> {
+    if (this.#waiting >= WAITING) return
+    this.#waiting++
+    await sleep(REFUSED_MS * (1 + Math.random()))
+    this.#waiting--
   }
 
   #remember(id: string): void {
