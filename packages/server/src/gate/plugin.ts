@@ -121,6 +121,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
       : await callerOf({ credentials, failures, settings, request, reply }, served)
     request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
+    deps.lanes.note(served.cell.id, served.no)
     // A write has to arrive first: a slow upload must not hold a slot.
     const app = isWrite(request.method)
       ? served

@@ -1,7 +1,11 @@
 import { LIGHT } from './slots.ts'
 
-/** How much the newest measurement counts. */
-const NEWEST = 1 / 4
+/**
+ * How much the newest measurement counts if it is higher, and if it is lower. Work that runs alone because it is heavy ends
+ * sooner: if that made it light at once, many would start together, and be heavy again.
+ */
+const RISING = 1 / 4
+const FALLING = 1 / 32
 /** Beyond this number of kinds of work, all are measured again. */
 const MOST = 20_000
 
@@ -10,7 +14,7 @@ const BYTES_PER_MS = 10_000
 
 /** Work that takes at most so many milliseconds has this weight. */
 const WEIGHTS = [
-  [50, LIGHT],
+  [20, LIGHT],
   [200, 2],
   [Number.POSITIVE_INFINITY, 4],
 ] as const
@@ -29,6 +33,6 @@ export class Costs {
     const cost = Math.max(milliseconds, bytes / BYTES_PER_MS)
     const before = this.#milliseconds.get(kind) ?? cost
     if (this.#milliseconds.size >= MOST) this.#milliseconds.clear()
-    this.#milliseconds.set(kind, before + (cost - before) * NEWEST)
+    this.#milliseconds.set(kind, before + (cost - before) * (cost > before ? RISING : FALLING))
   }
 }

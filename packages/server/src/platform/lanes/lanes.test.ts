@@ -53,4 +53,25 @@ suite('lanes', () => {
     assert.equal(startAtOnce(lanes, 1, 'listQuick'), 6)
     lanes.close()
   })
+
+  test('what was heavy stays so for a while, however quickly it ends alone', () => {
+    const lanes = open()
+    lanes.enter(work(1, 'listLong')).leave(1_000_000)
+    for (let n = 0; n < 10; n++) lanes.enter(work(1, 'listLong')).leave()
+    assert.equal(startAtOnce(lanes, 1, 'listLong'), 3)
+    for (let n = 0; n < 100; n++) lanes.enter(work(1, 'listLong')).leave()
+    assert.equal(startAtOnce(lanes, 1, 'listLong'), 6)
+    lanes.close()
+  })
+
+  test('while another app uses the cell, heavy requests of an app run one at a time', () => {
+    const lanes = open()
+    lanes.enter(work(1, 'listLong')).leave(1_000_000)
+    lanes.note('us-2', 2)
+    assert.equal(startAtOnce(lanes, 1, 'listLong'), 3)
+    lanes.note('us-1', 2)
+    assert.equal(startAtOnce(lanes, 1, 'listLong'), 1)
+    assert.equal(startAtOnce(lanes, 1, 'listShort'), 6)
+    lanes.close()
+  })
 })

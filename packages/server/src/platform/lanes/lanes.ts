@@ -3,6 +3,7 @@ import type { Bus } from '../bus/bus.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Costs } from './costs.ts'
 import { Peers } from './peers.ts'
+import { RecentUse } from './recent.ts'
 import { type Entry, FairSlots, LaneFull, LaneSlow } from './slots.ts'
 
 /** What a request does, in the order in which overload refuses it: lists first. Sends have a queue of their own. */
@@ -38,6 +39,7 @@ const WRITES = 3 / 4
 interface CellSlots {
   reads: FairSlots
   writes: FairSlots
+  recent: RecentUse
   peers: Peers | undefined
 }
 
@@ -88,6 +90,7 @@ export class Lanes {
   enter(work: LaneWork): Admission {
     const { cellId, app, operation, perApp } = work
     const slots = this.#slotsOf(cellId)
+    slots.recent.add(app)
     const kind = `${app} ${operation}`
     const peers = slots.peers?.count ?? 1
     const isRead = work.class === 'list' || work.class === 'read'
@@ -110,6 +113,11 @@ export class Lanes {
       if (error instanceof LaneFull) this.#refused.add(1, labels)
       throw error
     }
+  }
+
+  /** An app uses a cell. Others notice it, even if its request needs no slots. */
+  note(cellId: string, app: number): void {
+    this.#slotsOf(cellId).recent.add(app)
   }
 
   /** How much work waits for a cell here. */
@@ -137,8 +145,11 @@ export class Lanes {
     const known = this.#cells.get(cellId)
     if (known) return known
     const { bus, readPoolSize, poolSize, patienceMs, isBusy } = this.#options
-    const common = { queue: QUEUE, patienceMs, isBusy }
+    const recent = new RecentUse()
+    const restrains = (app: number) => isBusy() || recent.byOthersThan(app)
+    const common = { queue: QUEUE, patienceMs, restrains }
     const slots = {
+      recent,
       reads: new FairSlots({ size: readPoolSize, ...common }),
       writes: new FairSlots({ size: Math.max(1, Math.floor(poolSize * WRITES)), ...common }),
       peers: this.#shared ? new Peers(bus, `lanes.${cellId}`) : undefined,

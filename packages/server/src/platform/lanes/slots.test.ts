@@ -64,17 +64,17 @@ suite('slots', () => {
     assert.deepEqual(names(), ['b', 'a1', 'a2'])
   })
 
-  test('while the process is busy, heavy work of an app runs one at a time, and light work goes on', async () => {
-    let busy = true
+  test('heavy work of a restrained app runs one at a time, and light work goes on', async () => {
+    let restrained = true
     const heavy = { weight: () => 2 }
-    const { many, names, end } = open({ size: 16, isBusy: () => busy })
+    const { many, names, end } = open({ size: 16, restrains: () => restrained })
     many(5, 'a', A, heavy)
     many(2, 'b', B, heavy)
     many(3, 'c', 3)
     assert.deepEqual(names(), ['a1', 'b1', 'c1', 'c2', 'c3'])
     await end('a1')
     assert.deepEqual(names(), ['b1', 'c1', 'c2', 'c3', 'a2'])
-    busy = false
+    restrained = false
     await end('b1')
     assert.deepEqual(names(), ['c1', 'c2', 'c3', 'a2', 'b2', 'a3', 'a4'])
   })

@@ -23,8 +23,8 @@ export interface SlotsOptions {
   queue: number
   /** How long work may wait, in milliseconds. By default as long as it takes. */
   patienceMs?: number
-  /** Whether this process has hardly any time left. Then an app runs no more than one piece of heavy work. */
-  isBusy?: () => boolean
+  /** Whether an app may run no more than one piece of heavy work now. */
+  restrains?: (app: number) => boolean
 }
 
 /** The app has too much work of this kind already. */
@@ -65,8 +65,9 @@ export interface Entry {
  * Slots that apps share. Each app has a lane: its work that runs and its work that waits.
  *
  * Work starts at once while slots are free: light work until three quarters are in use, heavier work within the app's
- * equal share, and the first work of an app in any case. While the process is busy, heavy work of an app starts only
- * when it has nothing else under way. Nothing that runs is interrupted, so some slots stay free for the next app. Lanes with waiting work take turns. If too much of an app waits, more is refused.
+ * equal share, and the first work of an app in any case. Heavy work of a restrained app starts only when it has nothing
+ * else under way. Nothing that runs is interrupted, so some slots stay free for the next app. Lanes with waiting work
+ * take turns. If too much of an app waits, more is refused.
  */
 export class FairSlots {
   readonly #options: SlotsOptions
@@ -117,13 +118,13 @@ export class FairSlots {
     return lane
   }
 
-  #mayStart({ used }: Lane, { weight, perApp }: Work): boolean {
-    const { size, isBusy } = this.#options
+  #mayStart({ app, used }: Lane, { weight, perApp }: Work): boolean {
+    const { size, restrains } = this.#options
     if (this.#used >= size) return false
     if (used === 0) return true
     if (used >= perApp) return false
     const heavy = weight() > LIGHT
-    if (heavy && isBusy?.()) return false
+    if (heavy && restrains?.(app)) return false
     const apps = this.#lanes.size
     if (this.#used < size * ALONE && (apps === 1 || !heavy)) return true
     return apps > 1 && used < size / apps
