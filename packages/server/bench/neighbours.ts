@@ -32,7 +32,9 @@ const ABUSES: Record<Abuse, string> = {
   bodies: '50 bodies of 5 MB at a time',
   connections: '2,000 connections, opened again and again',
 }
-const names = Object.keys(ABUSES) as Abuse[]
+/** Those to measure: all, unless `LOQUAT_BENCH_ABUSES` names some. */
+const chosen = process.env.LOQUAT_BENCH_ABUSES?.split(',')
+const names = (Object.keys(ABUSES) as Abuse[]).filter((name) => chosen?.includes(name) ?? true)
 /** How long the neighbour runs before the app is measured. */
 const LEAD_SECONDS = 2
 const SECONDS = 8
