@@ -37,6 +37,9 @@ const RECENT = 100
 const lastOwnOf = (messages: readonly ChatMessage[], uid: string) =>
   messages.slice(-RECENT).findLast(({ sender, pending }) => sender === uid && !pending)?.id
 
+const overlap = (one: Range, other: Range) =>
+  one.startIndex <= other.endIndex && other.startIndex <= one.endIndex
+
 /**
  * The messages of a room. Only those in sight are in the document. Loading more never moves what is on the screen, and at
  * its end the list follows new messages.
@@ -57,6 +60,7 @@ export function MessageList() {
   const [isMoving, setMoving] = useState(false)
   const [focused, setFocused] = useState<number>()
   const wasNewer = useRef(newer)
+  const lastRange = useRef<Range>(undefined)
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: messages.length,
     getScrollElement: () => scroller.current,
@@ -72,7 +76,10 @@ export function MessageList() {
     scrollEndThreshold: END_PX,
     rangeExtractor: useCallback(
       (range: Range) => {
-        const indexes = defaultRangeExtractor(range)
+        // After a leap only the rows in sight are made at once, to keep the task short.
+        const leaps = lastRange.current && !overlap(range, lastRange.current)
+        lastRange.current = range
+        const indexes = defaultRangeExtractor(leaps ? { ...range, overscan: 0 } : range)
         if (focused === undefined || indexes.includes(focused) || focused >= range.count) {
           return indexes
         }
