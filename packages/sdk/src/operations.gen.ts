@@ -40,10 +40,10 @@ export type Agent = {
     /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
     requiresApproval?: boolean
   }[]
-  /** Ids of its sources of knowledge. */
+  /** Ids of texts and files that it knows. */
   files: string[]
-  /** Always empty. */
-  websites: unknown[]
+  /** Ids of websites that it knows. */
+  websites: string[]
   /** Always empty. */
   otherKbIntegrations: unknown[]
   /** Time of its last answer, in Unix milliseconds. */
@@ -2296,8 +2296,10 @@ export type FoundKnowledge = {
   id: string
   /** Id of its source. */
   uniqueId: string
-  /** Title of its source. */
+  /** Title of its source, or of its page of a website. */
   title: string
+  /** Address of its page of a website. */
+  url?: string
   /** Place in the source, from 0. */
   no: number
   /** The headings above it. Empty if there are none. */
@@ -2681,8 +2683,10 @@ export type KnowledgeChunk = {
   id: string
   /** Id of its source. */
   uniqueId: string
-  /** Title of its source. */
+  /** Title of its source, or of its page of a website. */
   title: string
+  /** Address of its page of a website. */
+  url?: string
   /** Place in the source, from 0. */
   no: number
   /** The headings above it. Empty if there are none. */
@@ -2691,20 +2695,79 @@ export type KnowledgeChunk = {
   text: string
 }
 
+export type KnowledgePage = {
+  /** Id of the page. */
+  urlId: string
+  /** Address of the page. */
+  url: string
+  /** Title, once it was visited. */
+  title?: string
+  /** What the page says about itself. */
+  description?: string
+  /** `discovered`: nobody has asked for it to be indexed. `processing`: it will be visited. `processed`: agents find it. `failed` and `skipped`: `reason` says why. */
+  status: 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped'
+  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
+  reason?:
+    | 'robots'
+    | 'other_host'
+    | 'moved'
+    | 'gone'
+    | 'refused'
+    | 'unreachable'
+    | 'forbidden_target'
+    | 'not_text'
+    | 'too_large'
+    | 'too_long'
+    | 'unreadable'
+    | 'empty'
+    | 'noindex'
+    | 'duplicate'
+    | 'excluded'
+    | 'limit'
+    | 'app_full'
+  /** Time of the last visit, in Unix milliseconds. */
+  lastCrawledAt?: number
+  /** Visits of this crawl that have failed. */
+  retryCount: number
+  /** How many pieces of it can be found. */
+  chunksCreated: number
+  /** Time when it was found, in Unix milliseconds. */
+  createdAt: number
+  /** Time of the last change, in Unix milliseconds. */
+  updatedAt: number
+}
+
 export type KnowledgeSource = {
   /** Id of the source. */
   uniqueId: string
   /** What the sources are. */
-  sourceType: 'text' | 'uploads'
+  sourceType: 'text' | 'uploads' | 'websites'
   title: string
   /** Name of the file, or one that is made from the title. */
   fileName: string
-  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. */
+  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. A website is `indexing` during a crawl; if a later crawl fails, agents find what the last one has found. */
   status: 'uploading' | 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. */
-  reason?: 'empty' | 'too_long' | 'app_full' | 'rejected' | 'unreadable' | 'encrypted'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. Of a website: `robots`: its robots.txt forbids it. `other_host`: it redirects to another host. `unreachable`: it does not answer, or shows nothing. */
+  reason?:
+    | 'empty'
+    | 'too_long'
+    | 'app_full'
+    | 'rejected'
+    | 'unreadable'
+    | 'encrypted'
+    | 'robots'
+    | 'other_host'
+    | 'unreachable'
   /** How many pieces can be found. */
   chunks: number
+  /** Of a website: where the crawl begins. */
+  url?: string
+  /** Of a website: how many pages are known. */
+  pages?: number
+  /** Of a website: how many links away from the first page to look. */
+  depth?: number
+  /** Of a website: how many pages to keep at most. */
+  maxPages?: number
   /** Time of creation, in Unix milliseconds. */
   createdAt: number
   /** Time of the last change, in Unix milliseconds. */
@@ -2715,16 +2778,33 @@ export type KnowledgeSourceDetails = {
   /** Id of the source. */
   uniqueId: string
   /** What the sources are. */
-  sourceType: 'text' | 'uploads'
+  sourceType: 'text' | 'uploads' | 'websites'
   title: string
   /** Name of the file, or one that is made from the title. */
   fileName: string
-  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. */
+  /** Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. A website is `indexing` during a crawl; if a later crawl fails, agents find what the last one has found. */
   status: 'uploading' | 'indexing' | 'indexed' | 'failed'
-  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. */
-  reason?: 'empty' | 'too_long' | 'app_full' | 'rejected' | 'unreadable' | 'encrypted'
+  /** Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. Of a website: `robots`: its robots.txt forbids it. `other_host`: it redirects to another host. `unreachable`: it does not answer, or shows nothing. */
+  reason?:
+    | 'empty'
+    | 'too_long'
+    | 'app_full'
+    | 'rejected'
+    | 'unreadable'
+    | 'encrypted'
+    | 'robots'
+    | 'other_host'
+    | 'unreachable'
   /** How many pieces can be found. */
   chunks: number
+  /** Of a website: where the crawl begins. */
+  url?: string
+  /** Of a website: how many pages are known. */
+  pages?: number
+  /** Of a website: how many links away from the first page to look. */
+  depth?: number
+  /** Of a website: how many pages to keep at most. */
+  maxPages?: number
   /** Time of creation, in Unix milliseconds. */
   createdAt: number
   /** Time of the last change, in Unix milliseconds. */
@@ -3653,6 +3733,19 @@ export type NewKnowledgeText = {
   title: string
   /** Plain text or Markdown. */
   text: string
+}
+
+export type NewKnowledgeWebsite = {
+  /** Where the crawl begins. It must use `https://` and lead to a public address. Only pages of the same host are read. */
+  url: string
+  /** Title. By default, it is made from the URL. */
+  title?: string | undefined
+  /** How many links away from the first page to look. */
+  depth?: number | undefined
+  /** How many pages to keep at most. */
+  maxPages?: number | undefined
+  /** Whether pages are indexed as they are found. If not, choose first: list the pages, then index them without those that you exclude. */
+  index?: boolean | undefined
 }
 
 export type NewMcpServer = {
@@ -6588,7 +6681,7 @@ export type ListKnowledgeSourcesQuery = {
   /** Cursor: `createdAt` of `meta.next` or `meta.previous`, in Unix milliseconds. */
   createdAt?: number | undefined
   /** Only sources of this kind. */
-  sourceType?: 'text' | 'uploads' | undefined
+  sourceType?: 'text' | 'uploads' | 'websites' | undefined
 }
 
 export type ListKnowledgeChunksAnswer = {
@@ -6626,6 +6719,57 @@ export type SearchKnowledgeQuery = {
   query: string
   /** Maximum number. */
   limit?: number | undefined
+}
+
+export type CreateKnowledgeWebsiteBody = NewKnowledgeWebsite
+
+export type ListKnowledgePagesAnswer = {
+  data: KnowledgePage[]
+  meta: {
+    previous?: AgentCursor
+    current: {
+      limit: number
+      count: number
+    }
+    next?: AgentCursor
+  }
+}
+
+export type ListKnowledgePagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** With `cursor`: older pages (`append`) or newer ones (`prepend`). */
+  affix?: 'append' | 'prepend' | undefined
+  /** `createdAt` of `meta.next` or `meta.previous`. */
+  cursor?: string | undefined
+  /** The same as `cursor`, so that `meta.next` can be passed back. */
+  createdAt?: number | undefined
+  /** Only pages in this state. */
+  status?: 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped' | undefined
+  /** Only pages found at this time or later, in Unix milliseconds. */
+  startTime?: number | undefined
+  /** Only pages found at this time or earlier, in Unix milliseconds. */
+  endTime?: number | undefined
+}
+
+export type ProcessKnowledgePagesAnswer = {
+  /** Number of the crawl that indexes them. */
+  batchId: string
+  /** How many pages will be visited. */
+  urlsProcessed: number
+  /** How many pages are known. */
+  totalUrls: number
+  status: 'processing'
+}
+
+export type ProcessKnowledgePagesBody = {
+  /** Ids or URLs of pages to leave out. It may be empty. */
+  exclude: string[]
+}
+
+export type PollKnowledgePagesBody = {
+  /** Ids of pages. */
+  uniqueId: string[]
 }
 
 export type ListAgentRevisionsAnswer = {
@@ -11461,7 +11605,7 @@ export class KnowledgeMethods {
   /** Attach sources to an agent. */
   async attach(
     uid: string,
-    sourceType: 'text' | 'uploads',
+    sourceType: 'text' | 'uploads' | 'websites',
     body: AttachKnowledgeBody,
     options?: CallOptions,
   ): Promise<Acknowledged> {
@@ -11478,7 +11622,7 @@ export class KnowledgeMethods {
   /** Detach sources from an agent. */
   async detach(
     uid: string,
-    sourceType: 'text' | 'uploads',
+    sourceType: 'text' | 'uploads' | 'websites',
     body: DetachKnowledgeBody,
     options?: CallOptions,
   ): Promise<Acknowledged> {
@@ -11503,6 +11647,88 @@ export class KnowledgeMethods {
         method: 'GET',
         path: `/v3/ai-agents/agent-builder/agents/${segment(uid)}/knowledge-base/search`,
         query,
+      },
+      options,
+    )
+  }
+
+  /** Crawl a website. */
+  async createWebsite(
+    body: CreateKnowledgeWebsiteBody,
+    options?: CallOptions,
+  ): Promise<KnowledgeSource> {
+    return this.#transport.data(
+      { method: 'POST', path: '/v3/ai-agents/agent-builder/knowledge-base/website', body },
+      options,
+    )
+  }
+
+  /** Crawl a website again. */
+  async crawlWebsite(parentUniqueId: string, options?: CallOptions): Promise<KnowledgeSource> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/website/${segment(parentUniqueId)}/crawl`,
+      },
+      options,
+    )
+  }
+
+  /** List the pages of a website, newest first. */
+  async listPages(
+    parentUniqueId: string,
+    query?: ListKnowledgePagesQuery,
+    options?: CallOptions,
+  ): Promise<ListKnowledgePagesAnswer> {
+    return this.#transport.answer(
+      {
+        method: 'GET',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/website/${segment(parentUniqueId)}/discovered-urls`,
+        query,
+      },
+      options,
+    )
+  }
+
+  /** List the pages of a website, newest first (iterates over all pages). */
+  allPages(
+    parentUniqueId: string,
+    query?: ListKnowledgePagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<KnowledgePage, void, undefined> {
+    return everyFollowing(
+      (page) => this.listPages(parentUniqueId, { ...query, ...page }, options),
+      'undefined',
+    )
+  }
+
+  /** Index the pages of a website, without some. */
+  async processPages(
+    parentUniqueId: string,
+    body: ProcessKnowledgePagesBody,
+    options?: CallOptions,
+  ): Promise<ProcessKnowledgePagesAnswer> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/website/${segment(parentUniqueId)}/discovered-urls/process`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Get the states of pages. */
+  async pollPages(
+    parentUniqueId: string,
+    body: PollKnowledgePagesBody,
+    options?: CallOptions,
+  ): Promise<Record<string, 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped'>> {
+    return this.#transport.data(
+      {
+        method: 'POST',
+        path: `/v3/ai-agents/agent-builder/knowledge-base/website/${segment(parentUniqueId)}/discovered-urls/status/poll`,
+        body,
       },
       options,
     )

@@ -6509,10 +6509,33 @@ CREATE TABLE public.knowledge_chunks (
     app_no integer NOT NULL,
     chunk_id uuid NOT NULL,
     source_id uuid NOT NULL,
+    page_id uuid,
     no integer NOT NULL,
     heading text NOT NULL,
     text text NOT NULL,
     words tsvector NOT NULL
+);
+
+CREATE TABLE public.knowledge_pages (
+    app_no integer NOT NULL,
+    source_id uuid NOT NULL,
+    page_id uuid NOT NULL,
+    no integer NOT NULL,
+    url text NOT NULL,
+    depth integer NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    state text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    due_at timestamp with time zone,
+    tries integer DEFAULT 0 NOT NULL,
+    etag text,
+    last_modified text,
+    digest bytea,
+    chunks integer DEFAULT 0 NOT NULL,
+    crawled_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.knowledge_sources (
@@ -6524,6 +6547,11 @@ CREATE TABLE public.knowledge_sources (
     file_id text COLLATE pg_catalog."C",
     file_name text,
     mime_type text COLLATE pg_catalog."C",
+    url text,
+    depth integer,
+    most_pages integer,
+    indexes boolean DEFAULT true NOT NULL,
+    pages integer DEFAULT 0 NOT NULL,
     state text DEFAULT 'indexing'::text NOT NULL COLLATE pg_catalog."C",
     reason text COLLATE pg_catalog."C",
     revision integer DEFAULT 1 NOT NULL,
@@ -7316,6 +7344,9 @@ ALTER TABLE ONLY public.keyword_lists
 ALTER TABLE ONLY public.knowledge_chunks
     ADD CONSTRAINT knowledge_chunks_pkey PRIMARY KEY (app_no, chunk_id);
 
+ALTER TABLE ONLY public.knowledge_pages
+    ADD CONSTRAINT knowledge_pages_pkey PRIMARY KEY (app_no, source_id, page_id);
+
 ALTER TABLE ONLY public.knowledge_sources
     ADD CONSTRAINT knowledge_sources_pkey PRIMARY KEY (app_no, source_id);
 
@@ -7644,6 +7675,8 @@ CREATE INDEX jobs_running ON public.jobs USING btree (app_no) WHERE (state = 'ru
 CREATE INDEX jobs_serial ON public.jobs USING btree (app_no, serial_key, id) WHERE ((serial_key IS NOT NULL) AND (ended_at IS NULL));
 
 CREATE INDEX jobs_waiting ON public.jobs USING btree (run_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX knowledge_chunks_page ON public.knowledge_chunks USING btree (app_no, source_id, page_id) WHERE (page_id IS NOT NULL);
 
 CREATE INDEX knowledge_chunks_source ON public.knowledge_chunks USING btree (app_no, source_id, no);
 

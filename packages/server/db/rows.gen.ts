@@ -752,10 +752,32 @@ export interface CellRows {
     app_no: number
     chunk_id: string
     source_id: string
+    page_id: string | null
     no: number
     heading: string
     text: string
     words: string
+  }
+  knowledge_pages: {
+    app_no: number
+    source_id: string
+    page_id: string
+    no: number
+    url: string
+    depth: number
+    title: string
+    description: string
+    state: string
+    reason: string | null
+    due_at: Date | null
+    tries: number
+    etag: string | null
+    last_modified: string | null
+    digest: Buffer | null
+    chunks: number
+    crawled_at: Date | null
+    created_at: Date
+    updated_at: Date
   }
   knowledge_sources: {
     app_no: number
@@ -766,6 +788,11 @@ export interface CellRows {
     file_id: string | null
     file_name: string | null
     mime_type: string | null
+    url: string | null
+    depth: number | null
+    most_pages: number | null
+    indexes: boolean
+    pages: number
     state: string
     reason: string | null
     revision: number

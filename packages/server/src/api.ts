@@ -4,6 +4,7 @@ import { permissionRoutes } from './areas/access/routes.ts'
 import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
 import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
 import { agentFigureRoutes } from './areas/agents/figures.routes.ts'
+import { crawlRoutes } from './areas/agents/knowledge/crawl/routes.ts'
 import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
 import { agentRatingRoutes } from './areas/agents/ratings.routes.ts'
 import { agentRevisionRoutes } from './areas/agents/revisions.routes.ts'
@@ -117,6 +118,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   modelRoutes,
   agentRoutes,
   knowledgeRoutes,
+  crawlRoutes,
   agentRevisionRoutes,
   agentRunRoutes,
   agentRatingRoutes,

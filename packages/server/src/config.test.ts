@@ -40,6 +40,7 @@ suite('configuration', () => {
       },
       jobs: { slots: 16, slotsPerApp: 8 },
       agents: { idleSeconds: 60, runSeconds: 300, toolSeconds: 30, waitSeconds: 600 },
+      crawls: { pageSeconds: 20, pauseMs: 500 },
       models: { privateUrls: [] },
       service: {
         secret: REQUIRED.LOQUAT_SECRET,

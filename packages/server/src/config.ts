@@ -313,6 +313,17 @@ export const options = {
       description: 'How long a run of an agent waits for the approval of a user, or for a device.',
     }),
   },
+  crawls: {
+    pageSeconds: integer('LOQUAT_CRAWL_PAGE_SECONDS', 1, 300, {
+      default: '20',
+      description: 'How long a crawl of a website waits for all of a page.',
+    }),
+    pauseMs: integer('LOQUAT_CRAWL_PAUSE_MS', 0, 60_000, {
+      default: '500',
+      description:
+        'The pause between two pages of a crawl. A site can ask for up to 10 seconds in its robots.txt.',
+    }),
+  },
   models: {
     privateUrls: list('LOQUAT_PRIVATE_MODEL_URLS', 'URLs', isModelUrl, {
       description:

@@ -88,8 +88,8 @@ export async function addSource(
     const { source_id: sourceId, revision } = row
     const chunks = texts.flatMap((text) => chunksOf(text))
     for (let first = 0; first < chunks.length; first += 500) {
-      const some = columnsOf(row, chunks.slice(first, first + 500))
-      await insertChunks.run(tx, { appNo, sourceId, first, ...some })
+      const some = columnsOf({ id: sourceId, title }, chunks.slice(first, first + 500))
+      await insertChunks.run(tx, { appNo, sourceId, pageId: null, first, ...some })
     }
     const ended = { state: 'indexed', reason: null, chunks: chunks.length }
     await endIndexing.run(tx, { appNo, sourceId, revision, ...ended })

@@ -85,6 +85,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('agent_runs', 'guid state reason'),
     ...of('agent_steps', 'kind state provider_id model waits_for'),
     ...of('knowledge_sources', 'kind file_id mime_type state reason'),
+    ...of('knowledge_pages', 'state reason etag last_modified digest'),
     ...of('flag_reasons', 'reason_id name description'),
     ...of('users', 'avatar_file role'),
     ...of('totals', 'what'),

@@ -592,7 +592,7 @@ create index agent_spending_period on agent_spending (period);
 create table knowledge_sources (
   app_no int not null references apps,
   source_id uuid not null default gen_random_uuid(),
-  -- text or uploads.
+  -- text, uploads or websites.
   kind text collate "C" not null,
   title text not null,
   -- Of a text: what was given.
@@ -601,6 +601,13 @@ create table knowledge_sources (
   file_id text collate "C",
   file_name text,
   mime_type text collate "C",
+  -- Of a website: where the crawl begins, how many links away from there it looks, and how many pages it keeps.
+  url text,
+  depth int,
+  most_pages int,
+  -- Of a website: whether pages are indexed when they are visited. Otherwise they wait until somebody has chosen.
+  indexes boolean not null default true,
+  pages int not null default 0,
   -- uploading, indexing, indexed or failed.
   state text collate "C" not null default 'indexing',
   -- Why it failed.
@@ -615,12 +622,48 @@ create table knowledge_sources (
 );
 create index knowledge_sources_created on knowledge_sources (app_no, kind, created_at);
 
+-- Pages of websites that crawls have found.
+create table knowledge_pages (
+  app_no int not null,
+  source_id uuid not null,
+  -- Made from its source and its URL.
+  page_id uuid not null,
+  -- Its place in the source.
+  no int not null,
+  url text not null,
+  -- How many links away from the first page.
+  depth int not null,
+  title text not null default '',
+  description text not null default '',
+  -- discovered, processing, processed, failed or skipped.
+  state text collate "C" not null,
+  -- Why it failed or was skipped.
+  reason text collate "C",
+  -- When the crawl visits it. Null: not in this crawl.
+  due_at timestamptz,
+  -- Visits of this crawl that have failed.
+  tries int not null default 0,
+  -- What the site said about the version that was read.
+  etag text,
+  last_modified text,
+  -- Of its title and text.
+  digest bytea,
+  chunks int not null default 0,
+  crawled_at timestamptz,
+  -- Differs within a source, because lists continue after it.
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (app_no, source_id, page_id)
+);
+
 -- The pieces of sources that searches find.
 create table knowledge_chunks (
   app_no int not null,
-  -- Made from its source and its text, so it stays when the source is indexed again.
+  -- Made from its source or page and its text, so it stays when they are indexed again.
   chunk_id uuid not null,
   source_id uuid not null,
+  -- Of a website.
+  page_id uuid,
   no int not null,
   -- The headings above it.
   heading text not null,
@@ -630,6 +673,7 @@ create table knowledge_chunks (
   primary key (app_no, chunk_id)
 );
 create index knowledge_chunks_source on knowledge_chunks (app_no, source_id, no);
+create index knowledge_chunks_page on knowledge_chunks (app_no, source_id, page_id) where page_id is not null;
 create index knowledge_chunks_words on knowledge_chunks using gin (app_no, words)
 with (gin_pending_list_limit = 1024);
 

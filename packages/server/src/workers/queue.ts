@@ -1,3 +1,4 @@
+import { crawlKnowledgeJob } from '../areas/agents/knowledge/crawl/crawl.job.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from '../areas/agents/knowledge/index.job.ts'
 import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
@@ -73,6 +74,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepAgentRunsJob,
   indexKnowledgeJob,
   sweepKnowledgeJob,
+  crawlKnowledgeJob,
 ]
 
 /** Names of jobs that no longer have a schedule. */

@@ -1,5 +1,6 @@
 import { type ModelReply, modelServer, questionIn } from '../model-server.ts'
 import { until } from '../until.ts'
+import { withHandbook } from './handbook.ts'
 import type { Story } from './story.ts'
 
 const URL = 'https://desk.example.com'
@@ -244,9 +245,35 @@ async function teachAgent(story: Story): Promise<void> {
   await story.show('getMessageSource', { as, ids: { id: answerId, chunkId } })
   await story.show('detachKnowledge', { ids: agent, body: { uniqueIds: [uniqueId] } })
   await story.show('deleteKnowledgeSource', { ids })
+  await crawlWebsite(story)
   await story.run('deleteAgent', { ids: { uid } })
   await story.run('deleteModelProvider', { ids: { providerId: 'house-models' } })
   end()
+}
+
+/** The handbook of the clinic is a website. One of its pages isn't meant for agents. */
+async function crawlWebsite(story: Story): Promise<void> {
+  await withHandbook(story, async (url) => {
+    const { uniqueId } = await story.show('createKnowledgeWebsite', {
+      body: { url, title: 'Handbook', depth: 2, maxPages: 50, index: false },
+    })
+    const ids = { parentUniqueId: uniqueId }
+    const crawled = () =>
+      until('the crawl', async () => {
+        const states = await story.run('pollKnowledge', { body: { uniqueId: [uniqueId] } })
+        return states[uniqueId] === 'indexed'
+      })
+    await crawled()
+    await story.show('listKnowledgePages', { ids, query: { limit: 10 } })
+    const exclude = [`${url}/menu`]
+    await story.show('processKnowledgePages', { ids, body: { exclude } })
+    await crawled()
+    const pages = await story.run('listKnowledgePages', { ids })
+    await story.show('pollKnowledgePages', { ids, body: { uniqueId: [pages[0].urlId] } })
+    await story.show('crawlKnowledgeWebsite', { ids })
+    await crawled()
+    await story.run('deleteKnowledgeSource', { ids: { uniqueId } })
+  })
 }
 
 interface Run {

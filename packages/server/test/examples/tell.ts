@@ -22,6 +22,7 @@ export const STORY_SERVER: ServerOptions = {
     LOQUAT_PUBLIC_URL: 'https://example.com',
     LOQUAT_SIGN_UP: 'open',
     LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    LOQUAT_CRAWL_PAUSE_MS: '0',
   },
 }
 

@@ -90,6 +90,13 @@ export const resources: Resources = {
     },
     unknown: () => randomUUID(),
   },
+  parentUniqueId: {
+    async make(app) {
+      const path = '/v3/ai-agents/agent-builder/knowledge-base/website'
+      return (await app.call('POST', path, { body: { url: HOOK_URL } })).body.data.uniqueId
+    },
+    unknown: () => randomUUID(),
+  },
   chunkId: {
     // Only agents cite.
     async make(app, { id }) {
@@ -245,6 +252,14 @@ export const samples: Samples = {
   listKnowledgeSources: () => ({ query: { limit: '5', sourceType: 'text' } }),
   listKnowledgeChunks: () => ({ query: { limit: '5', after: '0' } }),
   searchKnowledge: () => ({ query: { query: 'When is the desk open?', limit: '3' } }),
+  createKnowledgeWebsite: () => ({
+    body: { url: HOOK_URL, title: 'Rules', depth: 2, maxPages: 50, index: false },
+  }),
+  listKnowledgePages: () => ({
+    query: { limit: '5', status: 'discovered', startTime: '0', cursor: '1772442000000' },
+  }),
+  processKnowledgePages: () => ({ body: { exclude: [HOOK_URL] } }),
+  pollKnowledgePages: () => ({ body: { uniqueId: [randomUUID()] } }),
   async pollKnowledge(app) {
     return { body: { uniqueId: [await madeText(app)] } }
   },

@@ -11,7 +11,7 @@ const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g
 
-const strip = (text: string) => text.replace(INVISIBLE, '')
+export const strip = (text: string) => text.replace(INVISIBLE, '')
 
 /** Markdown shows an image as a link then. Several exclamation marks must not leave one. */
 const withoutImages = (text: string) => text.replace(/!+\[/g, '[')

@@ -11,15 +11,18 @@ export type AgentRow = Pick<
 > & {
   definition: unknown
   icon: string | null
-  /** Ids of what it knows. */
+  /** Ids of what it knows, and which of these are websites. */
   sources: string[]
+  websites: string[]
 }
 
 type OneAgent = { appNo: number; kind: AgentKind; uid: string }
 
 const COLUMNS = `uid, kind, name, active, definition, headers_sealed, revision, last_message_at, created_at, updated_at,
      (select u.avatar from users u where u.app_no = agents.app_no and u.uid = agents.uid) as icon,
-     array(select k.source_id::text from agent_sources k where k.app_no = agents.app_no and k.agent_uid = agents.uid) as sources`
+     array(select k.source_id::text from agent_sources k where k.app_no = agents.app_no and k.agent_uid = agents.uid) as sources,
+     array(select k.source_id::text from agent_sources k join knowledge_sources s using (app_no, source_id)
+       where k.app_no = agents.app_no and k.agent_uid = agents.uid and s.kind = 'websites') as websites`
 
 /** Serialises the changes of an app's agents and of their parts: names that agents refer to exist. */
 export const lockAgents = query<{ appNo: number }>(

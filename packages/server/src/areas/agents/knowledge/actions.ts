@@ -16,6 +16,7 @@ import {
 } from '../../files/actions.ts'
 import { getAgentRow } from '../actions.ts'
 import { lockAgents } from '../queries.ts'
+import { enqueueCrawl } from './crawl/crawl.job.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from './index.job.ts'
 import {
   attachSources,
@@ -58,6 +59,9 @@ export const toSource = (row: SourceRow): KnowledgeSource => ({
   status: row.state as SourceState,
   ...(row.reason !== null && { reason: row.reason as FailReason }),
   chunks: row.chunks,
+  ...(row.url !== null && { url: row.url, pages: row.pages }),
+  ...(row.depth !== null && { depth: row.depth }),
+  ...(row.most_pages !== null && { maxPages: row.most_pages }),
   createdAt: row.created_at.getTime(),
   updatedAt: row.updated_at.getTime(),
 })
@@ -65,6 +69,7 @@ export const toSource = (row: SourceRow): KnowledgeSource => ({
 export const toChunk = (row: ChunkRow): KnowledgeChunk => ({
   ...{ id: row.chunk_id, uniqueId: row.source_id, title: row.title },
   ...{ no: row.no, heading: row.heading, text: row.text },
+  ...(row.url !== null && { url: row.url }),
 })
 
 const unknown = (id: string) => fail('ERR_KB_NOT_FOUND', { id })
@@ -97,7 +102,7 @@ export function createKnowledgeText(
 }
 
 /** Serialises what adds sources. */
-async function lockSources(tx: Tx, appNo: number, more: number): Promise<void> {
+export async function lockSources(tx: Tx, appNo: number, more: number): Promise<void> {
   await lockAgents.run(tx, { appNo })
   const { count } = await countSources.one(tx, { appNo })
   if (count + more > SOURCES_PER_APP) {
@@ -160,7 +165,10 @@ async function beginUploads(deps: Deps, actor: Actor, ids: string[]): Promise<vo
 async function resumeIndexing({ app }: Actor, ids: string[]): Promise<void> {
   await app.cell.db.tx(async (tx) => {
     const stale = await listStale.many(tx, { appNo: app.no, ids })
-    for (const row of stale) await enqueueIndex(tx, app.no, row)
+    for (const row of stale) {
+      if (row.kind === 'websites') await enqueueCrawl(tx, app.no, row.source_id)
+      else await enqueueIndex(tx, app.no, row)
+    }
   })
 }
 

@@ -103,11 +103,13 @@ function cut(paragraph: string): string[] {
   return parts.filter(Boolean)
 }
 
-/** The same for the same chunk of a source, so citations outlive a new index. */
-export function chunkIdOf(sourceId: string, { heading, text }: Chunk): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([sourceId, heading, text]))
-    .digest('hex')
+/** The same for the same chunk of a source or page, so citations outlive a new index. */
+export const chunkIdOf = (ownerId: string, { heading, text }: Chunk): string =>
+  hashedId(ownerId, heading, text)
+
+/** An id that follows from these texts. */
+export function hashedId(...parts: string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-${hash.slice(12, 16)}-${hash.slice(16, 20)}-${hash.slice(20, 32)}`
 }
 

@@ -7,6 +7,25 @@ import type { FailReason, FileType } from './schema.ts'
 /** A file, or a text that needs no reader. */
 export type Extracting = { path: string; type: FileType } | { text: string }
 
+/** A page of a site. */
+export interface PageTask {
+  page: Uint8Array
+  type: FileType
+  charset: string | undefined
+  url: string
+}
+
+/** What a page says, and where it leads within its site. */
+export interface ExtractedPage {
+  title: string
+  description: string
+  links: string[]
+  /** It doesn't want to be found. */
+  noindex: boolean
+  /** Its text, or why it has none. */
+  text: Extracted
+}
+
 /** Plain text or Markdown, or why there is none. */
 export type Read = { text: string } | { reason: FailReason }
 
@@ -17,6 +36,8 @@ export type Extracted = { chunks: Chunk[] } | { reason: FailReason }
 export const TEXT_LENGTH = 5_000_000
 /** The most chunks of a source: about as many as a transaction writes in two seconds. */
 export const SOURCE_CHUNKS = 5_000
+/** The most chunks of a page. */
+export const PAGE_CHUNKS = 1_000
 
 const turns = new Semaphore(2)
 /** What isn't read by then is built to take long. */
@@ -30,7 +51,15 @@ const WATCH_MS = 100
  * Reads and cuts a text in a thread of its own: a hostile file can use up time and memory, but not those of others. The thread
  * is new each time and gets no environment variables.
  */
-export function extract(task: Extracting, signal: AbortSignal): Promise<Extracted> {
+export const extract = (task: Extracting, signal: AbortSignal) => inThread<Extracted>(task, signal)
+
+export const extractPage = (task: PageTask, signal: AbortSignal) =>
+  inThread<ExtractedPage | { reason: FailReason }>(task, signal)
+
+function inThread<T>(
+  task: Extracting | PageTask,
+  signal: AbortSignal,
+): Promise<T | { reason: FailReason }> {
   return turns.run(async () => {
     signal.throwIfAborted()
     const worker = new Worker(new URL('./extract.worker.ts', import.meta.url), {

@@ -4,6 +4,12 @@ import { Parser } from 'htmlparser2'
 export interface HtmlText {
   title: string
   text: string
+  description: string
+  /** What its links say, and what they are relative to. */
+  hrefs: string[]
+  base: string | undefined
+  /** What it asks of crawlers, in lower case, such as `noindex, nofollow`. */
+  robots: string
 }
 
 /** Their content isn't what the page says. */
@@ -17,6 +23,8 @@ const BLOCKS = new Set([
 ])
 const MARKS: Record<string, string> = { li: '\n- ', tr: '\n', br: '\n', td: ' ', th: ' ' }
 const TITLE_LENGTH = 500
+/** No page needs more links. */
+const LINKS = 5_000
 
 /** No page needs more. Each open element costs the parser time with every tag. */
 const DEPTH = 2_000
@@ -26,11 +34,13 @@ export class TooDeep extends Error {}
 /** Reads HTML of any quality. Throws `TooDeep`. */
 export function readHtml(html: string): HtmlText {
   const parts: string[] = []
+  const head = new Head()
   let [title, skipped, inTitle, depth] = ['', 0, false, 0]
   const parser = new Parser(
     {
-      onopentag(name) {
+      onopentag(name, attributes) {
         if (++depth > DEPTH) throw new TooDeep()
+        head.add(name, attributes)
         if (name === 'title') inTitle = true
         if (SKIPPED.has(name)) skipped++
         if (skipped > 0) return
@@ -53,11 +63,32 @@ export function readHtml(html: string): HtmlText {
   )
   parser.end(html)
   const text = parts.join('').replaceAll('\0', '').toWellFormed()
+  const { hrefs, base, robots } = head
   return {
-    title: title.replace(/\s+/g, ' ').trim().slice(0, TITLE_LENGTH).toWellFormed(),
+    ...{ title: line(title), description: line(head.description), hrefs, base, robots },
     text: text
       .replace(/[ \t]*\n[ \t]*/g, '\n')
       .replace(/\n{3,}/g, '\n\n')
       .trim(),
+  }
+}
+
+const line = (text: string) =>
+  text.replaceAll('\0', '').replace(/\s+/g, ' ').trim().slice(0, TITLE_LENGTH).toWellFormed()
+
+/** What crawlers look for. Links of menus count, although their text doesn't. */
+class Head {
+  readonly hrefs: string[] = []
+  base: string | undefined
+  description = ''
+  robots = ''
+
+  add(name: string, { href, rel = '', name: meta = '', content = '' }: Record<string, string>) {
+    const follows = !/\bnofollow\b/i.test(rel) && this.hrefs.length < LINKS
+    if (name === 'a' && href !== undefined && follows) this.hrefs.push(href)
+    if (name === 'base' && href !== undefined) this.base ??= href
+    if (name !== 'meta') return
+    if (/^description$/i.test(meta)) this.description ||= content
+    if (/^(robots|loquat)$/i.test(meta)) this.robots += ` ${content.toLowerCase()}`
   }
 }

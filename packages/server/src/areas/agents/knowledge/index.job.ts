@@ -24,8 +24,8 @@ import {
 import type { FailReason, FileType } from './schema.ts'
 
 /** The most chunks of an app. */
-const APP_CHUNKS = 100_000
-const BATCH = 200
+export const APP_CHUNKS = 100_000
+export const BATCH = 200
 /** How often to look whether a file was checked. */
 const CHECK_MS = 1_000
 
@@ -83,8 +83,8 @@ async function replaceChunks(tx: Tx, appNo: number, source: SourceRow, read: Ext
   await removeChunks.run(tx, { appNo, sourceId })
   for (let first = 0; first < stored.length; first += BATCH) {
     await insertChunks.run(tx, {
-      ...{ appNo, sourceId, first },
-      ...columnsOf(source, stored.slice(first, first + BATCH)),
+      ...{ appNo, sourceId, pageId: null, first },
+      ...columnsOf({ id: sourceId, title: source.title }, stored.slice(first, first + BATCH)),
     })
   }
   await endIndexing.run(tx, {
@@ -98,8 +98,8 @@ function faultOf(read: Extracted, others: number): FailReason | undefined {
   return others + read.chunks.length > APP_CHUNKS ? 'app_full' : undefined
 }
 
-/** How chunks of a source are stored. */
-export const columnsOf = ({ source_id: id, title }: SourceRow, chunks: Chunk[]) => ({
+/** How chunks of a source or a page are stored. */
+export const columnsOf = ({ id, title }: { id: string; title: string }, chunks: Chunk[]) => ({
   ids: chunks.map((chunk) => chunkIdOf(id, chunk)),
   headings: chunks.map(({ heading }) => heading),
   texts: chunks.map(({ text }) => text),

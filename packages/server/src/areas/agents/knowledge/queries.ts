@@ -2,8 +2,8 @@ import type { CellRows } from '../../../../db/rows.gen.ts'
 import { query } from '../../../platform/db/query.ts'
 import { inRange, type Range } from '../cursor.ts'
 
-/** As in the paths, but for `uploads`. */
-export type SourceKind = 'text' | 'uploads'
+/** As in the paths. */
+export type SourceKind = 'text' | 'uploads' | 'websites'
 
 export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 'body'> & {
   kind: SourceKind
@@ -11,7 +11,15 @@ export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 
 
 type OneSource = { appNo: number; sourceId: string }
 
-const COLUMNS = `source_id, kind, title, file_id, file_name, mime_type, state, reason, revision, chunks, created_at, updated_at`
+export const SOURCE_COLUMNS = `source_id, kind, title, file_id, file_name, mime_type, url, depth, most_pages, indexes, pages,
+  state, reason, revision, chunks, created_at, updated_at`
+const COLUMNS = SOURCE_COLUMNS
+
+/** A time of creation that no other source of the app has. */
+export const NEXT_TIME = `
+     select greatest(date_trunc('milliseconds', now()), max(newest.at) + interval '1 millisecond') as at
+     from unnest('{text,uploads,websites}'::text[]) kind (name) cross join lateral (
+       select max(created_at) as at from knowledge_sources where app_no = :appNo and kind = kind.name) newest`
 
 /** An app has at most 10,000 sources. */
 export const countSources = query<{ appNo: number }, { count: number }>(
@@ -73,11 +81,7 @@ export const insertSource = query<
   `insert into knowledge_sources
      (app_no, kind, title, state, body, file_id, file_name, mime_type, created_at, updated_at)
    select :appNo, :kind, :title, :state, :body, :fileId, :fileName, :mimeType, at, at
-   from (
-     select greatest(date_trunc('milliseconds', now()), max(newest.at) + interval '1 millisecond') as at
-     from unnest('{text,uploads}'::text[]) kind (name) cross join lateral (
-       select max(created_at) as at from knowledge_sources where app_no = :appNo and kind = kind.name) newest
-   ) next
+   from (${NEXT_TIME}) next
    returning ${COLUMNS}`,
 )
 
@@ -125,6 +129,8 @@ export const removeSource = query<OneSource, { file_id: string | null }>(
   'knowledge.removeSource',
   `with detached as (
      delete from agent_sources where app_no = :appNo and source_id = :sourceId::uuid
+   ), pages as (
+     delete from knowledge_pages where app_no = :appNo and source_id = :sourceId::uuid
    )
    delete from knowledge_sources where app_no = :appNo and source_id = :sourceId::uuid
    returning file_id`,
@@ -160,6 +166,8 @@ export const sweepChunks = query<OneSource & { limit: number }, { gone: boolean 
 
 export const insertChunks = query<
   OneSource & {
+    /** Of a website. */
+    pageId: string | null
     first: number
     ids: string[]
     headings: string[]
@@ -170,8 +178,8 @@ export const insertChunks = query<
   }
 >(
   'knowledge.insertChunks',
-  `insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
-   select :appNo, c.id, :sourceId::uuid, :first::int + c.nth - 1, c.heading, c.text,
+  `insert into knowledge_chunks (app_no, chunk_id, source_id, page_id, no, heading, text, words)
+   select :appNo, c.id, :sourceId::uuid, :pageId::uuid, :first::int + c.nth - 1, c.heading, c.text,
      setweight(to_tsvector('english', c.head_words), 'A') || to_tsvector('english', c.text_words)
    from unnest(:ids::uuid[], :headings::text[], :texts::text[], :headWords::text[], :textWords::text[])
      with ordinality c (id, heading, text, head_words, text_words, nth)`,
@@ -183,12 +191,17 @@ export interface ChunkRow {
   no: number
   heading: string
   text: string
+  /** Of its page, or of its source. */
   title: string
+  /** Of its page. */
+  url: string | null
 }
 
-const CHUNK = 'c.chunk_id, c.source_id, c.no, c.heading, c.text, s.title'
+const CHUNK =
+  'c.chunk_id, c.source_id, c.no, c.heading, c.text, coalesce(p.title, s.title) as title, p.url'
 /** Chunks of a source that is gone are gone, even if they still have to be deleted. */
-const WITH_SOURCE = 'join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id'
+const WITH_SOURCE = `join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id
+   left join knowledge_pages p on p.app_no = c.app_no and p.source_id = c.source_id and p.page_id = c.page_id`
 
 export const listChunkRows = query<OneSource & { after: number; limit: number }, ChunkRow>(
   'knowledge.listChunks',

@@ -7,6 +7,7 @@ import { CursorPage, CursorQuery, Milliseconds } from '../cursor.ts'
 /** Why a source couldn't be indexed. */
 export const FAIL_REASONS = [
   ...(['empty', 'too_long', 'app_full', 'rejected', 'unreadable', 'encrypted'] as const),
+  ...(['robots', 'other_host', 'unreachable'] as const),
 ] as const
 export type FailReason = (typeof FAIL_REASONS)[number]
 
@@ -14,11 +15,11 @@ const STATES = ['uploading', 'indexing', 'indexed', 'failed'] as const
 export type SourceState = (typeof STATES)[number]
 const State = Type.Enum([...STATES], {
   description:
-    'Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text.',
+    'Agents find a source once it is `indexed`. `uploading`: its bytes have not arrived. While it is indexed again, they find the old text. A website is `indexing` during a crawl; if a later crawl fails, agents find what the last one has found.',
 })
 
 /** As in the paths. */
-export const SOURCE_TYPES = ['text', 'uploads'] as const
+export const SOURCE_TYPES = ['text', 'uploads', 'websites'] as const
 const SourceType = Type.Enum([...SOURCE_TYPES], { description: 'What the sources are.' })
 
 const SourceId = Type.String({ pattern: UUID, description: 'Id of the source.' })
@@ -43,10 +44,18 @@ const source = {
   reason: Type.Optional(
     Type.Enum([...FAIL_REASONS], {
       description:
-        'Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password.',
+        'Why it failed. `empty`: there is no text in it. `too_long`: it has more than 5,000 chunks. `app_full`: your sources would have more than 100,000 chunks. `rejected`: the check of the file refused it, or the file was deleted. `unreadable`: it is broken, or takes too long to read. `encrypted`: it needs a password. Of a website: `robots`: its robots.txt forbids it. `other_host`: it redirects to another host. `unreachable`: it does not answer, or shows nothing.',
     }),
   ),
   chunks: Type.Integer({ description: 'How many pieces can be found.' }),
+  url: Type.Optional(Type.String({ description: 'Of a website: where the crawl begins.' })),
+  pages: Type.Optional(Type.Integer({ description: 'Of a website: how many pages are known.' })),
+  depth: Type.Optional(
+    Type.Integer({ description: 'Of a website: how many links away from the first page to look.' }),
+  ),
+  maxPages: Type.Optional(
+    Type.Integer({ description: 'Of a website: how many pages to keep at most.' }),
+  ),
   createdAt: Milliseconds('Time of creation, in Unix milliseconds.'),
   updatedAt: Milliseconds('Time of the last change, in Unix milliseconds.'),
 }
@@ -76,7 +85,8 @@ export const KnowledgeChunk = Type.Object(
   {
     id: Type.String({ description: 'Id of the chunk.' }),
     uniqueId: Type.String({ description: 'Id of its source.' }),
-    title: Type.String({ description: 'Title of its source.' }),
+    title: Type.String({ description: 'Title of its source, or of its page of a website.' }),
+    url: Type.Optional(Type.String({ description: 'Address of its page of a website.' })),
     no: Type.Integer({ description: 'Place in the source, from 0.' }),
     heading: Type.String({ description: 'The headings above it. Empty if there are none.' }),
     text: Type.String({ description: 'Show it as text: it may contain anything.' }),
@@ -95,7 +105,7 @@ export const ChunkQuery = Type.Object({
   after: Type.Optional(
     Type.Integer({
       minimum: -1,
-      maximum: 1_000_000,
+      maximum: 2_000_000_000,
       description: 'Only chunks after this one. Pass `meta.next` of the previous page.',
     }),
   ),

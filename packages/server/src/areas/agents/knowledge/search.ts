@@ -95,6 +95,8 @@ export interface CitedSource {
   number: number
   id: string
   title: string
+  /** Of a page of a website. */
+  url?: string
 }
 
 /** Numbers in square brackets: `[1]`, `[2, 3]`. */
@@ -124,7 +126,9 @@ export async function citedIn(
   return wanted
     .flatMap(({ number, id }) => {
       const row = byId.get(id)
-      return row ? [{ number, id, title: row.title }] : []
+      return row
+        ? [{ number, id, title: row.title, ...(row.url !== null && { url: row.url }) }]
+        : []
     })
     .toSorted((a, b) => a.number - b.number)
 }

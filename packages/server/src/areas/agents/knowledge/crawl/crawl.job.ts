@@ -1,0 +1,200 @@
+/**
+ * Crawls of websites. A crawl is one job in short slices: it visits one page after the other, and each visit is a
+ * checkpoint, so it goes on after a crash. The rows of the pages say what is left to visit.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Static, Type } from 'typebox'
+import { defineJob, type JobDeps } from '../../../../deps.ts'
+import type { Tx } from '../../../../platform/db/db.ts'
+import { Postponed, type Run } from '../../../../platform/jobs/definition.ts'
+import { enqueue } from '../../../../platform/jobs/queue.ts'
+import { hashedId } from '../chunks.ts'
+import { findSource, lockSource, type SourceRow } from '../queries.ts'
+import type { FailReason } from '../schema.ts'
+import { fetchRobots } from './page-fetch.ts'
+import {
+  addPages,
+  countOtherPages,
+  countSite,
+  endCrawl,
+  nextPage,
+  type PageRow,
+  skipRest,
+  sumUp,
+} from './queries.ts'
+import type { PageReason } from './schema.ts'
+import { storePage } from './store-page.ts'
+import { visitPage } from './visit.ts'
+
+/** After so long, others get the slot. */
+const SLICE_MS = 10_000
+/** How long a crawl works in all, without pauses, and how much it reads. */
+const CRAWL_MS = 1_800_000
+const CRAWL_BYTES = 200_000_000
+/** The longest pause that a site can ask for. */
+const DELAY_SECONDS = 10
+/** A longer pause is made without a slot. */
+const HELD_PAUSE_MS = 1_000
+/** The most pages of an app. */
+const APP_PAGES = 20_000
+
+const Progress = Type.Object({
+  rules: Type.Array(Type.Object({ allow: Type.Boolean(), path: Type.String() })),
+  pauseMs: Type.Integer(),
+  spentMs: Type.Integer(),
+  bytes: Type.Integer(),
+})
+type Progress = Static<typeof Progress>
+type CrawlRun = Run<{ sourceId: string }, Progress, JobDeps>
+
+export const crawlKnowledgeJob = defineJob({
+  name: 'knowledge.crawl',
+  summary: 'Reads the pages of a website for agents.',
+  input: Type.Object({ sourceId: Type.String() }),
+  checkpoint: Progress,
+  run: crawl,
+})
+
+/** An app crawls one site at a time. */
+export const enqueueCrawl = (tx: Tx, appNo: number, sourceId: string) =>
+  enqueue(...([tx, appNo, crawlKnowledgeJob, { sourceId }] as const), {
+    ...{ dedupeKey: sourceId, priority: -1, serialKey: 'crawl' },
+  })
+
+async function crawl(run: CrawlRun): Promise<void> {
+  const { appNo, input, context } = run
+  const { sourceId } = input
+  const { db } = context.cell
+  const site = await findSource.maybeOne(db, { appNo, sourceId })
+  if (site?.state !== 'indexing' || site.url === null) return
+  let progress = run.saved ?? (await begin(run, site.url))
+  const until = performance.now() + SLICE_MS
+  while (progress) {
+    const page = isExhausted(progress)
+      ? undefined
+      : await nextPage.maybeOne(db, { appNo, sourceId })
+    if (!page) {
+      if (await finish(run, progress)) return
+      continue
+    }
+    if (page.wait_ms > 0) throw new Postponed(page.wait_ms)
+    progress = await visit(run, site, page, progress)
+    if (!progress) return
+    if (performance.now() > until) throw new Postponed(progress.pauseMs)
+    await pause(run, progress)
+  }
+}
+
+const isExhausted = ({ spentMs, bytes }: Progress) => spentMs > CRAWL_MS || bytes > CRAWL_BYTES
+
+async function pause({ signal }: CrawlRun, { pauseMs }: Progress): Promise<void> {
+  if (pauseMs > HELD_PAUSE_MS) throw new Postponed(pauseMs)
+  await sleep(pauseMs, undefined, { signal })
+}
+
+const fetching = ({ context: { deps }, signal }: CrawlRun) => ({
+  ...{ outbound: deps.outbound, timeoutMs: deps.config.crawls.pageSeconds * 1_000, signal },
+})
+
+/** Asks the site what it forbids. Undefined if it doesn't answer: the crawl is over then. */
+async function begin(run: CrawlRun, url: string): Promise<Progress | undefined> {
+  const { appNo, input, context } = run
+  const { sourceId } = input
+  const robots = await fetchRobots(fetching(run), url)
+  if (robots) {
+    const asked = Math.min(robots.delaySeconds, DELAY_SECONDS) * 1_000
+    const pauseMs = Math.round(Math.max(asked, context.deps.config.crawls.pauseMs))
+    return run.checkpoint(async () => ({ rules: robots.rules, pauseMs, spentMs: 0, bytes: 0 }))
+  }
+  await run.checkpoint(async (tx) => {
+    await lockSource.maybeOne(tx, { appNo, sourceId })
+    await skipRest.run(tx, { appNo, sourceId, reason: 'unreachable' })
+    await endCrawl.run(tx, { appNo, sourceId, state: 'failed', reason: 'unreachable' })
+    return { rules: [], pauseMs: 0, spentMs: 0, bytes: 0 }
+  })
+  return undefined
+}
+
+/** Undefined if the website was deleted meanwhile. */
+async function visit(
+  run: CrawlRun,
+  { url: start }: SourceRow,
+  page: PageRow,
+  progress: Progress,
+): Promise<Progress | undefined> {
+  const { appNo, input } = run
+  const { sourceId } = input
+  const started = performance.now()
+  const seen = await visitPage(fetching(run), { start: start ?? '', rules: progress.rules }, page)
+  let deleted = false
+  const next = await run.checkpoint(async (tx) => {
+    const site = await lockSource.maybeOne(tx, { appNo, sourceId })
+    deleted = !site
+    if (site) {
+      const stored = await storePage(tx, { appNo, site }, page.page_id, seen)
+      const pages = await addLinks(tx, appNo, site, stored.links)
+      const fewer = stored.removed ? 1 : 0
+      await countSite.run(tx, { appNo, sourceId, pages: pages - fewer, chunks: stored.chunks })
+    }
+    const spentMs = progress.spentMs + Math.round(performance.now() - started)
+    return { ...progress, spentMs, bytes: progress.bytes + seen.bytes }
+  })
+  return deleted ? undefined : next
+}
+
+/** Returns how many pages are new. */
+async function addLinks(
+  tx: Tx,
+  appNo: number,
+  site: SourceRow,
+  { urls, depth }: { urls: string[]; depth: number },
+): Promise<number> {
+  const { source_id: sourceId, most_pages: most, pages, indexes } = site
+  if (urls.length === 0 || depth > (site.depth ?? 0)) return 0
+  const { count: others } = await countOtherPages.one(tx, { appNo, sourceId })
+  const room = Math.min((most ?? 0) - pages, APP_PAGES - others - pages)
+  if (room <= 0) return 0
+  const added = await addPages.many(tx, {
+    ...{ appNo, sourceId, depth, room, state: indexes ? 'processing' : 'discovered' },
+    ...{ urls, ids: urls.map((url) => pageIdOf(sourceId, url)) },
+  })
+  return added.length
+}
+
+/** The same for the same page, so that it is known. */
+export const pageIdOf = (sourceId: string, url: string) => hashedId(sourceId, url)
+
+/** False if somebody has asked for more meanwhile. */
+async function finish(run: CrawlRun, progress: Progress): Promise<boolean> {
+  const { appNo, input } = run
+  const { sourceId } = input
+  let over = true
+  await run.checkpoint(async (tx) => {
+    await lockSource.maybeOne(tx, { appNo, sourceId })
+    if (isExhausted(progress)) await skipRest.run(tx, { appNo, sourceId, reason: 'limit' })
+    const { due, usable, reason } = await sumUp.one(tx, { appNo, sourceId })
+    over = due === 0
+    const failed = usable === 0
+    const ended = { state: failed ? 'failed' : 'indexed', reason: failed ? faultOf(reason) : null }
+    if (over) await endCrawl.run(tx, { appNo, sourceId, ...ended })
+    return progress
+  })
+  return over
+}
+
+/** Why a website has no pages, by what became of its first one. */
+function faultOf(reason: string | null): FailReason {
+  switch (reason as PageReason | null) {
+    case 'robots':
+    case 'other_host':
+    case 'app_full':
+      return reason as FailReason
+    case 'gone':
+    case 'refused':
+    case 'unreachable':
+    case 'forbidden_target':
+      return 'unreachable'
+    default:
+      return 'empty'
+  }
+}
