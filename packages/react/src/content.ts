@@ -142,6 +142,28 @@ interface ToolCalls {
 export const callsOf = ({ category, pending, data }: ChatMessage): ToolCalls =>
   category === 'agentic' && pending === 'sending' ? (data as ToolCalls) : {}
 
+/** What an answer cites. */
+export interface SourceOfMessage {
+  number: number
+  id: string
+  title: string
+  /** Of a page of a website. */
+  url: string | undefined
+}
+
+/** The sources of an answer. Only agents cite: users can write any metadata into messages of their own. */
+export function sourcesOf({ category, data }: ChatMessage): SourceOfMessage[] {
+  const { sources } = recordOf(recordOf(data).metadata)
+  if (category !== 'agentic' || !Array.isArray(sources)) return []
+  return sources.map(recordOf).flatMap((one) => {
+    const [id, title] = [textIn(one.id), textIn(one.title)]
+    const url = textIn(one.url)
+    if (id === undefined || !Number.isInteger(one.number)) return []
+    const isPage = url !== undefined && /^https?:/i.test(url)
+    return [{ number: Number(one.number), id, title: title ?? id, url: isPage ? url : undefined }]
+  })
+}
+
 /** A message in one line. */
 export function summaryOf(
   message: Shown & Partial<Pick<Message, 'category' | 'deletedAt'>>,

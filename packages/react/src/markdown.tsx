@@ -1,6 +1,9 @@
 'use client'
 import { type ReactNode, useMemo } from 'react'
 
+/** Shows the number of a source, or nothing if there is no such source. */
+export type Cite = (number: number) => ReactNode
+
 /** Quotes and lists within each other. What is deeper is shown as text. */
 const DEEPEST = 6
 
@@ -12,11 +15,11 @@ const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+/
 const DIVIDER = /^\|?\s*:?-+:?(?:\s*\|\s*:?-+:?)*\s*\|?$/
 
 /**
- * Code, links, bold, italic and struck text, and addresses. All lengths are limited, because a model may have been told what
+ * Code, links, bold, italic and struck text, addresses, and numbers of sources. All lengths are limited, because a model may have been told what
  * to write by somebody who wants to slow readers down. Images are shown as links, so that nothing is loaded unasked.
  */
 const INLINE =
-  /(`{1,3})([^`]{1,2000})\1|!?\[([^\]\n]{1,500})\]\(((?:https?:\/\/|mailto:)[^\s()]{1,2000})(?:\s+"[^"\n]{0,200}")?\)|\*\*(?=\S)([^\n]{1,500}?)\*\*|(?<!\w)__(?=\S)([^\n]{1,500}?)__(?!\w)|~~(?=\S)([^\n]{1,500}?)~~|\*(?=[^\s*])([^*\n]{1,500})\*|(?<!\w)_(?=[^\s_])([^_\n]{1,500})_(?!\w)|(https?:\/\/[^\s<>"'`]{0,2000}[^\s<>"'`.,:;!?)\]}*_])/g
+  /(`{1,3})([^`]{1,2000})\1|!?\[([^\]\n]{1,500})\]\(((?:https?:\/\/|mailto:)[^\s()]{1,2000})(?:\s+"[^"\n]{0,200}")?\)|\*\*(?=\S)([^\n]{1,500}?)\*\*|(?<!\w)__(?=\S)([^\n]{1,500}?)__(?!\w)|~~(?=\S)([^\n]{1,500}?)~~|\*(?=[^\s*])([^*\n]{1,500})\*|(?<!\w)_(?=[^\s_])([^_\n]{1,500})_(?!\w)|(https?:\/\/[^\s<>"'`]{0,2000}[^\s<>"'`.,:;!?)\]}*_])|\[(\d{1,3}(?:, ?\d{1,3}){0,19})\]/g
 
 const link = (key: number, href: string, children: ReactNode) => (
   <a key={key} href={href} target="_blank" rel="noreferrer noopener nofollow">
@@ -24,20 +27,31 @@ const link = (key: number, href: string, children: ReactNode) => (
   </a>
 )
 
-function inline(text: string): ReactNode[] {
+/** Each number of a list on its own. Numbers without a source stay as they are. */
+function citations(key: number, list: string, cite: Cite): ReactNode {
+  const numbers = list.split(',').map(Number)
+  const marks = numbers.map(cite)
+  if (!marks.some(Boolean)) return `[${list}]`
+  const shown = marks.map((mark, nth) => mark ?? `[${numbers[nth]}]`)
+  return <span key={key}>{shown.map((one, nth) => [nth > 0 && ' ', one])}</span>
+}
+
+function inline(text: string, cite: Cite): ReactNode[] {
   const shown: ReactNode[] = []
   let end = 0
   for (const match of text.matchAll(INLINE)) {
-    const [whole, , code, name, href = '', bold, bold2, struck, italic, italic2, url] = match
+    const [whole, , code, name, href = '', bold, bold2, struck, italic, italic2, url, cited] = match
     shown.push(text.slice(end, match.index))
     end = match.index + whole.length
     const key = match.index
     if (code !== undefined) shown.push(<code key={key}>{code}</code>)
     else if (name !== undefined) shown.push(link(key, href, name))
     else if (url !== undefined) shown.push(link(key, url, url))
-    else if (struck !== undefined) shown.push(<s key={key}>{inline(struck)}</s>)
-    else if (bold ?? bold2) shown.push(<strong key={key}>{inline(bold ?? bold2 ?? '')}</strong>)
-    else shown.push(<em key={key}>{inline(italic ?? italic2 ?? '')}</em>)
+    else if (cited !== undefined) shown.push(citations(key, cited, cite))
+    else if (struck !== undefined) shown.push(<s key={key}>{inline(struck, cite)}</s>)
+    else if (bold ?? bold2)
+      shown.push(<strong key={key}>{inline(bold ?? bold2 ?? '', cite)}</strong>)
+    else shown.push(<em key={key}>{inline(italic ?? italic2 ?? '', cite)}</em>)
   }
   shown.push(text.slice(end))
   return shown
@@ -54,11 +68,17 @@ const cellsOf = (line: string) =>
 class Blocks {
   readonly #lines: string[]
   readonly #depth: number
+  readonly #cite: Cite
   #at = 0
 
-  constructor(lines: string[], depth: number) {
+  constructor(lines: string[], depth: number, cite: Cite) {
     this.#lines = lines
     this.#depth = depth
+    this.#cite = cite
+  }
+
+  #inline(text: string): ReactNode[] {
+    return inline(text, this.#cite)
   }
 
   all(): ReactNode[] {
@@ -83,7 +103,7 @@ class Blocks {
       this.#at++
       return (
         <p key={key} className="lq-heading">
-          {inline(heading[1] ?? '')}
+          {this.#inline(heading[1] ?? '')}
         </p>
       )
     }
@@ -97,7 +117,7 @@ class Blocks {
     }
     if (line.includes('|') && DIVIDER.test(this.#lines[this.#at + 1]?.trim() ?? ''))
       return this.#table(key)
-    return <p key={key}>{inline(this.#paragraph())}</p>
+    return <p key={key}>{this.#inline(this.#paragraph())}</p>
   }
 
   /** Until the end of the code, or of what is there so far. */
@@ -114,7 +134,7 @@ class Blocks {
     const start = this.#at
     while (QUOTE.test(this.#lines[this.#at] ?? '')) this.#at++
     const inner = this.#lines.slice(start, this.#at).map((line) => line.replace(QUOTE, ''))
-    return new Blocks(inner, this.#depth + 1).all()
+    return new Blocks(inner, this.#depth + 1, this.#cite).all()
   }
 
   #list(key: number, first: string): ReactNode {
@@ -150,8 +170,8 @@ class Blocks {
     while (this.#lines[this.#at]?.trim() === '' && ITEM.test(this.#lines[this.#at + 1] ?? '')) {
       this.#at++
     }
-    if (lines.length === 1) return inline(lines[0] ?? '')
-    return new Blocks(lines, this.#depth + 1).all()
+    if (lines.length === 1) return this.#inline(lines[0] ?? '')
+    return new Blocks(lines, this.#depth + 1, this.#cite).all()
   }
 
   #table(key: number): ReactNode {
@@ -159,14 +179,14 @@ class Blocks {
     this.#at += 2
     const rows: string[][] = []
     while (this.#lines[this.#at]?.includes('|')) rows.push(cellsOf(this.#lines[this.#at++] ?? ''))
-    const cell = (text: string, nth: number) => <td key={nth.toString()}>{inline(text)}</td>
+    const cell = (text: string, nth: number) => <td key={nth.toString()}>{this.#inline(text)}</td>
     return (
       <div key={key} className="lq-table">
         <table>
           <thead>
             <tr>
               {head.map((text, nth) => (
-                <th key={nth.toString()}>{inline(text)}</th>
+                <th key={nth.toString()}>{this.#inline(text)}</th>
               ))}
             </tr>
           </thead>
@@ -192,7 +212,7 @@ class Blocks {
   }
 }
 
-/** Markdown as elements. HTML in it is text. */
-export function Markdown({ text }: { text: string }) {
-  return useMemo(() => new Blocks(text.split('\n'), 0).all(), [text])
+/** Markdown as elements. HTML in it is text. `cite` must be the same as long as the sources are. */
+export function Markdown({ text, cite }: { text: string; cite: Cite }) {
+  return useMemo(() => new Blocks(text.split('\n'), 0, cite).all(), [text, cite])
 }

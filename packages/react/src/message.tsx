@@ -26,6 +26,7 @@ import { Rating } from './rating.tsx'
 import { Reactions, useReact } from './reactions.tsx'
 import { Readers } from './readers.tsx'
 import { useRoom } from './room.tsx'
+import { Sources } from './sources.tsx'
 import { Status } from './status.tsx'
 import { MessageText } from './text.tsx'
 import { ToolSteps, WaitingTool } from './tool-calls.tsx'
@@ -133,6 +134,7 @@ export const Message = memo(function Message(props: MessageProps) {
         {isWriting && <WaitingTool message={message} />}
         {isAnswer && message.pending && <AnswerState message={message} />}
         {!isAnswer && message.pending === 'failed' && <Failed message={message} />}
+        {isAnswer && canAct && <Sources message={message} />}
         {isAnswer && canAct && <Rating message={message} />}
         {isAnswer && !message.pending && <FollowUp message={message} />}
         {problem && <Problem />}

@@ -4,6 +4,7 @@ import { useClient } from './chat.tsx'
 import { callsOf, isLargeEmoji, mentionsOf, textOf } from './content.ts'
 import { Markdown } from './markdown.tsx'
 import type { MessageTextProps } from './parts.ts'
+import { useCite } from './sources.tsx'
 
 /** Blocks of code, code, mentions and URLs. A URL doesn't include the punctuation after it. */
 const SPECIAL =
@@ -15,12 +16,13 @@ const isWriting = (message: MessageTextProps['message']) =>
 /** The text of a message, with code, mentions and links. Agents write Markdown. */
 export function MessageText({ message }: MessageTextProps) {
   const { uid: me } = useClient()
+  const cite = useCite(message)
   const text = textOf(message)
   if (text === undefined) return null
   if (message.category === 'agentic') {
     return (
       <div className="lq-text lq-answer" dir="auto" data-writing={isWriting(message) || undefined}>
-        <Markdown text={text} />
+        <Markdown text={text} cite={cite} />
       </div>
     )
   }

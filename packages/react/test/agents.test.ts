@@ -156,6 +156,56 @@ suite('an answer', () => {
   })
 })
 
+suite('a source', () => {
+  test('is a chip below the answer, and a mark in it, that open the text', async () => {
+    const { app, agent } = await newAgent()
+    const { uniqueId } = await app.client.knowledge.createText({
+      title: 'House <b>rules</b>',
+      text: '# Pool\n\nThe pool opens at noon. <img src=x onerror=alert(1)>',
+    })
+    await until('the index', async () => {
+      const states = await app.client.knowledge.poll({ uniqueId: [uniqueId] })
+      return states[uniqueId] === 'indexed'
+    })
+    await app.client.knowledge.attach(agent, 'text', { uniqueIds: [uniqueId] })
+    reply = () => ['The pool opens at **noon [1, 7]**, they say [9].']
+    await say(app, 'amira', agent, 'When does the pool open?')
+    const page = await kit.open(app, 'amira', { width: 390, height: 800, layout: 'messenger' })
+    await openRoom(page, /^Helper/)
+    const answer = message(page, 'they say [9].')
+    const chip = answer.getByRole('list', { name: 'Sources' }).getByRole('button')
+    await chip.waitFor()
+    assert.equal(await chip.textContent(), '1 House <b>rules</b>')
+    // Only what was cited is a link.
+    const marks = answer.locator('.lq-cite')
+    assert.deepEqual(await marks.allInnerTexts(), ['1'])
+    await answer.getByText('noon 1 [7]').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Source 1: House <b>rules</b>' })
+    const text = dialog.getByText('The pool opens at noon. <img src=x onerror=alert(1)>')
+    await chip.click()
+    await text.waitFor()
+    await dialog.getByText('Pool', { exact: true }).waitFor()
+    assert.deepEqual(await findings(page), [])
+    await shootLooks(page, 'source')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await marks.first().click()
+    await text.waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const other = await kit.open(app, 'amira', { lang: 'ar' })
+    await openRoom(other, /^Helper/)
+    await other.getByRole('list', { name: 'المصادر' }).getByRole('button').click()
+    await other.getByText('The pool opens at noon. <img').waitFor()
+    assert.deepEqual(await findings(other), [])
+    await shoot(other, 'source-ar')
+    await app.client.knowledge.deleteSource(uniqueId)
+    await chip.click()
+    await dialog.getByText('This source no longer exists.').waitFor()
+    for (const one of [page, other]) await one.context().close()
+  })
+})
+
 suite('a thumb', () => {
   test('rates an answer with a comment, can be changed and taken back', async () => {
     const { app, agent } = await newAgent()
