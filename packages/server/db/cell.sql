@@ -7866,6 +7866,9 @@ ALTER TABLE ONLY public.agent_progress
 ALTER TABLE ONLY public.agent_ratings
     ADD CONSTRAINT agent_ratings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
+ALTER TABLE ONLY public.agent_ratings
+    ADD CONSTRAINT agent_ratings_app_no_run_id_fkey FOREIGN KEY (app_no, run_id) REFERENCES public.agent_runs(app_no, run_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.agent_revisions
     ADD CONSTRAINT agent_revisions_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 

@@ -555,7 +555,9 @@ create table agent_ratings (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (app_no, run_id, uid),
-  unique (app_no, rating_id)
+  unique (app_no, rating_id),
+  -- A rating that is stored while its run is removed doesn't outlive it.
+  foreign key (app_no, run_id) references agent_runs on delete cascade
 );
 create index agent_ratings_created on agent_ratings (app_no, created_at, rating_id);
 create index agent_ratings_agent on agent_ratings (app_no, agent_uid, created_at, rating_id);

@@ -366,8 +366,6 @@ export const removeOldRuns = query<{ limit: number }, { removed: number }>(
      returning app_no, run_id
    ), steps as (
      delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.run_id
-   ), ratings as (
-     delete from agent_ratings g using gone where g.app_no = gone.app_no and g.run_id = gone.run_id
    )
    select count(*) as removed from gone`,
 )
