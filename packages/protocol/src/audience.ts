@@ -45,6 +45,13 @@ const SANCTIONED = {
     sanction.kind === 'mute' ? { users: [sanction.uid] } : undefined,
 }
 
+const HANDED_OVER = {
+  who: 'the user who talks to the agent',
+  of: ({ handover }: EventPayload<'agent.handover.opened'>): Audience => ({
+    users: [handover.uid],
+  }),
+}
+
 const GROUP_ID = 'group_'
 const PAIR = '_user_'
 
@@ -201,6 +208,9 @@ export const audiences: Audiences = {
   'moderation.reason.updated': NOBODY,
   'moderation.reason.deleted': NOBODY,
   'moderation.decided': NOBODY,
+  'agent.handover.opened': HANDED_OVER,
+  'agent.handover.taken': HANDED_OVER,
+  'agent.handover.closed': HANDED_OVER,
   'user.flagged': NOBODY,
   'group.flagged': NOBODY,
   'moderation.sanction.created': SANCTIONED,

@@ -291,6 +291,30 @@ export const errors = {
     message: 'You have not rated the answer of the run "{runId}".',
     when: 'The user has no rating for this answer, or the run is older than 30 days.',
   },
+  ERR_AGENT_HANDOVER_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no handover "{handoverId}".',
+    when: 'No conversation was handed over under this id, it was handed back over 30 days ago, or it belongs to another user.',
+  },
+  ERR_AGENT_HANDOVER_TAKEN: {
+    status: 409,
+    retry: false,
+    message: 'The handover "{handoverId}" is taken.',
+    when: "Another operator was faster and answers now. A user can't take the conversation back then.",
+  },
+  ERR_AGENT_HANDOVER_NOT_TAKEN: {
+    status: 409,
+    retry: false,
+    message: 'Nobody has taken the handover "{handoverId}".',
+    when: 'Somebody wants to answer before they have taken the conversation.',
+  },
+  ERR_AGENT_HANDOVER_CLOSED: {
+    status: 409,
+    retry: false,
+    message: 'The handover "{handoverId}" is closed.',
+    when: 'The conversation was handed back to its agent.',
+  },
   ERR_AGENT_RUN_NOT_WAITING: {
     status: 409,
     retry: false,

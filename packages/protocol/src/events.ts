@@ -60,6 +60,17 @@ const OneProvider = Type.Object({
 })
 const OneReason = Type.Object({ reason: Type.Object({ id: Type.String(), name: Type.String() }) })
 const OneSanction = Type.Object({ sanction: SanctionRecord })
+/** Without what only the app may know: why, and who took it. */
+const OneHandover = Type.Object({
+  handover: Type.Object({
+    id: Type.String(),
+    agentUid: Type.String(),
+    uid: Type.String({ description: 'Who talks to the agent.' }),
+    conversationId: Type.String(),
+    state: Type.Enum(['open', 'taken', 'closed']),
+    openedBy: Type.Enum(['agent', 'user', 'operator', 'app']),
+  }),
+})
 const NewFlag = {
   uid: Type.String({ description: 'Who flagged.' }),
   reasonId: Type.String(),
@@ -377,6 +388,21 @@ export const events = {
       actions: Type.Array(Type.String()),
       note: Type.Optional(Type.String()),
     }),
+  },
+  'agent.handover.opened': {
+    summary: 'A conversation with an agent was handed to a person.',
+    trigger: 'handover_opened',
+    payload: OneHandover,
+  },
+  'agent.handover.taken': {
+    summary: 'A person took a conversation that was handed over.',
+    trigger: 'handover_taken',
+    payload: OneHandover,
+  },
+  'agent.handover.closed': {
+    summary: 'A conversation was handed back to its agent.',
+    trigger: 'handover_closed',
+    payload: OneHandover,
   },
   'user.flagged': {
     summary: 'A user flagged another user.',

@@ -252,6 +252,42 @@ export interface EventPayloads {
     actions: string[]
     note?: string
   }
+  /** A conversation with an agent was handed to a person. */
+  'agent.handover.opened': {
+    handover: {
+      id: string
+      agentUid: string
+      /** Who talks to the agent. */
+      uid: string
+      conversationId: string
+      state: 'open' | 'taken' | 'closed'
+      openedBy: 'agent' | 'user' | 'operator' | 'app'
+    }
+  }
+  /** A person took a conversation that was handed over. */
+  'agent.handover.taken': {
+    handover: {
+      id: string
+      agentUid: string
+      /** Who talks to the agent. */
+      uid: string
+      conversationId: string
+      state: 'open' | 'taken' | 'closed'
+      openedBy: 'agent' | 'user' | 'operator' | 'app'
+    }
+  }
+  /** A conversation was handed back to its agent. */
+  'agent.handover.closed': {
+    handover: {
+      id: string
+      agentUid: string
+      /** Who talks to the agent. */
+      uid: string
+      conversationId: string
+      state: 'open' | 'taken' | 'closed'
+      openedBy: 'agent' | 'user' | 'operator' | 'app'
+    }
+  }
   /** A user flagged another user. */
   'user.flagged': {
     /** Who flagged. */

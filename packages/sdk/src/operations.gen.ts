@@ -36,7 +36,7 @@ export type Agent = {
   frontendActions: string[]
   /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
   serviceTools: {
-    name: 'search_messages' | 'list_members' | 'send_message'
+    name: 'search_messages' | 'list_members' | 'send_message' | 'hand_over_to_a_person'
     /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
     requiresApproval?: boolean
   }[]
@@ -130,7 +130,7 @@ export type AgentChanges = {
   /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
   serviceTools?:
     | {
-        name: 'search_messages' | 'list_members' | 'send_message'
+        name: 'search_messages' | 'list_members' | 'send_message' | 'hand_over_to_a_person'
         /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
         requiresApproval?: boolean | undefined
       }[]
@@ -182,6 +182,49 @@ export type AgentFigures = {
     /** How many users didn't. */
     down: number
   }[]
+  /** By the day on which they were handed over, and agent. Days without handovers are left out. */
+  handovers: {
+    /** ISO date, in UTC. */
+    day: string
+    /** UID of the agent. */
+    agentUid: string
+    /** How many conversations were handed to people. */
+    opened: number
+    /** How many of them somebody took. */
+    taken: number
+    /** In how many of them a person answered. */
+    answered: number
+    /** How long half of the users waited at most until somebody took the conversation. */
+    secondsToTake?: number
+    /** How long half of the users waited at most until a person answered. */
+    secondsToAnswer?: number
+  }[]
+}
+
+export type AgentHandover = {
+  /** Id of the handover. */
+  id: string
+  /** UID of the agent, in whose name a person answers. */
+  agentUid: string
+  /** UID of the user who talks to the agent. */
+  uid: string
+  conversationId: string
+  /** `open`: nobody has taken it. `taken`: a person answers. `closed`: the agent answers again. */
+  state: 'open' | 'taken' | 'closed'
+  /** Who handed the conversation over. */
+  openedBy: 'agent' | 'user' | 'operator' | 'app'
+  /** Why. Only for the app. */
+  reason?: string
+  /** Email address of the operator who has taken it, or `app` if it was an API key. Only for the app. */
+  takenBy?: string
+  /** When it was handed over, in Unix milliseconds. */
+  openedAt: number
+  /** When somebody took it, in Unix milliseconds. */
+  takenAt?: number
+  /** When a person first answered, in Unix milliseconds. */
+  answeredAt?: number
+  /** When it was handed back, in Unix milliseconds. */
+  closedAt?: number
 }
 
 export type AgentRating = {
@@ -280,7 +323,7 @@ export type AgentRevisionDetails = {
     mcpServers?: string[]
     /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
     serviceTools?: {
-      name: 'search_messages' | 'list_members' | 'send_message'
+      name: 'search_messages' | 'list_members' | 'send_message' | 'hand_over_to_a_person'
       /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
       requiresApproval?: boolean
     }[]
@@ -316,11 +359,12 @@ export type AgentRun = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
     | 'held'
+    | 'handed_over'
     | 'cancelled_by_user'
     | 'cancelled_by_app'
     | 'question_deleted'
@@ -375,11 +419,12 @@ export type AgentRunDetails = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
     | 'held'
+    | 'handed_over'
     | 'cancelled_by_user'
     | 'cancelled_by_app'
     | 'question_deleted'
@@ -506,6 +551,34 @@ export type AgentVariable = {
   createdAt: number
   /** Time of the last change, in Unix milliseconds. */
   updatedAt: number
+}
+
+export type AnsweredHandover = {
+  /** Id of the handover. */
+  id: string
+  /** UID of the agent, in whose name a person answers. */
+  agentUid: string
+  /** UID of the user who talks to the agent. */
+  uid: string
+  conversationId: string
+  /** `open`: nobody has taken it. `taken`: a person answers. `closed`: the agent answers again. */
+  state: 'open' | 'taken' | 'closed'
+  /** Who handed the conversation over. */
+  openedBy: 'agent' | 'user' | 'operator' | 'app'
+  /** Why. Only for the app. */
+  reason?: string
+  /** Email address of the operator who has taken it, or `app` if it was an API key. Only for the app. */
+  takenBy?: string
+  /** When it was handed over, in Unix milliseconds. */
+  openedAt: number
+  /** When somebody took it, in Unix milliseconds. */
+  takenAt?: number
+  /** When a person first answered, in Unix milliseconds. */
+  answeredAt?: number
+  /** When it was handed back, in Unix milliseconds. */
+  closedAt?: number
+  /** Id of the message with the answer. */
+  messageId: string
 }
 
 export type ApiKey = {
@@ -2390,6 +2463,11 @@ export type GroupImportOutcome = {
   }
 }
 
+export type HandoverAnswer = {
+  /** What the user reads, from the agent. */
+  text: string
+}
+
 export type Import = {
   id: string
   /** `open`: add parts, then start it. `checked`: a dry run is over; start it, or mend parts first. `failed`: it can be resumed. */
@@ -3310,7 +3388,7 @@ export type NewAgent = {
   /** Tools of this service, which act as the user who asks, with the rights of that user. They are not offered in groups. */
   serviceTools?:
     | {
-        name: 'search_messages' | 'list_members' | 'send_message'
+        name: 'search_messages' | 'list_members' | 'send_message' | 'hand_over_to_a_person'
         /** Whether the user who asks has to approve each call. Without it, `send_message` needs approval. */
         requiresApproval?: boolean | undefined
       }[]
@@ -3340,6 +3418,15 @@ export type NewAgent = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+}
+
+export type NewAgentHandover = {
+  /** UID of the agent. */
+  agentUid: string
+  /** UID of the user who talks to the agent. Users leave it out: they hand over their own. */
+  uid?: string | undefined
+  /** Why. Only the app sees it. */
+  reason?: string | undefined
 }
 
 export type NewAgentRating = {
@@ -6860,6 +6947,31 @@ export type ListAgentRatingsQuery = {
   runIds?: string[] | undefined
 }
 
+export type CreateAgentHandoverBody = NewAgentHandover
+
+export type ListAgentHandoversAnswer = {
+  data: AgentHandover[]
+  meta: {
+    /** Pass this as `before` to get the next page. Missing on the last page. */
+    next?: string
+  }
+}
+
+export type ListAgentHandoversQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Only handovers older than this one. Pass `meta.next` of the previous page. */
+  before?: string | undefined
+  /** Only handovers of this agent. */
+  agentUid?: string | undefined
+  /** Only conversations of this user. */
+  uid?: string | undefined
+  /** Only handovers in this state. */
+  state?: 'open' | 'taken' | 'closed' | undefined
+}
+
+export type AnswerAgentHandoverBody = HandoverAnswer
+
 export type GetAgentFiguresQuery = {
   /** Only this agent. Without it, all agents of the app. */
   agentUid?: string | undefined
@@ -7786,6 +7898,9 @@ export type ListEventsQuery = {
         | 'moderation.sanction.created'
         | 'moderation.sanction.ended'
         | 'moderation.decided'
+        | 'agent.handover.opened'
+        | 'agent.handover.taken'
+        | 'agent.handover.closed'
         | 'user.flagged'
         | 'group.flagged'
         | 'user.created'
@@ -11900,6 +12015,85 @@ export class AgentRatingsMethods {
   }
 }
 
+/** `client.agentHandovers`, as far as users may call it */
+export class UserAgentHandoversMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Hand a conversation with an agent to a person. */
+  async create(body: CreateAgentHandoverBody, options?: CallOptions): Promise<AgentHandover> {
+    return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/handovers', body }, options)
+  }
+
+  /** List handovers, newest first. */
+  async list(
+    query?: ListAgentHandoversQuery,
+    options?: CallOptions,
+  ): Promise<ListAgentHandoversAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/ai-agents/handovers', query },
+      options,
+    )
+  }
+
+  /** List handovers, newest first (iterates over all pages). */
+  all(
+    query?: ListAgentHandoversQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<AgentHandover, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options), 'before')
+  }
+
+  /** Get a handover. */
+  async get(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/handovers/${segment(handoverId)}` },
+      options,
+    )
+  }
+
+  /** Hand a conversation back to its agent. */
+  async close(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/close` },
+      options,
+    )
+  }
+}
+
+/** `client.agentHandovers` */
+export class AgentHandoversMethods extends UserAgentHandoversMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.#transport = transport
+  }
+
+  /** Take a conversation that was handed over. */
+  async take(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take` },
+      options,
+    )
+  }
+
+  /** Answer as the agent. */
+  async answer(
+    handoverId: string,
+    body: AnswerAgentHandoverBody,
+    options?: CallOptions,
+  ): Promise<AnsweredHandover> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/answer`, body },
+      options,
+    )
+  }
+}
+
 /** `client.agentFigures` */
 export class AgentFiguresMethods {
   readonly #transport: Transport
@@ -14089,6 +14283,7 @@ export class Operations {
   readonly agentRevisions: AgentRevisionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly agentRatings: AgentRatingsMethods
+  readonly agentHandovers: AgentHandoversMethods
   readonly agentFigures: AgentFiguresMethods
   readonly agentBudgets: AgentBudgetsMethods
   readonly apiTools: ApiToolsMethods
@@ -14151,6 +14346,7 @@ export class Operations {
     this.agentRevisions = new AgentRevisionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.agentRatings = new AgentRatingsMethods(transport)
+    this.agentHandovers = new AgentHandoversMethods(transport)
     this.agentFigures = new AgentFiguresMethods(transport)
     this.agentBudgets = new AgentBudgetsMethods(transport)
     this.apiTools = new ApiToolsMethods(transport)
@@ -14194,6 +14390,7 @@ export class UserOperations {
   readonly interactions: InteractionsMethods
   readonly agentRuns: AgentRunsMethods
   readonly agentRatings: AgentRatingsMethods
+  readonly agentHandovers: UserAgentHandoversMethods
   readonly threads: ThreadsMethods
   readonly calls: UserCallsMethods
   readonly files: FilesMethods
@@ -14215,6 +14412,7 @@ export class UserOperations {
     this.interactions = new InteractionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
     this.agentRatings = new AgentRatingsMethods(transport)
+    this.agentHandovers = new UserAgentHandoversMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.calls = new UserCallsMethods(transport)
     this.files = new FilesMethods(transport)

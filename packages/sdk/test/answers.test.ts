@@ -68,3 +68,16 @@ suite('an answer that falls silent', () => {
     assert.equal(received.length, 2)
   })
 })
+
+suite('a run that ends because a person answers', () => {
+  test('is no failure, whether the device hears of it or reads it', async () => {
+    const over = { data: { id: 'r', ...ids, state: 'cancelled', reason: 'handed_over', steps: [] } }
+    const { answers, apply, piece, shown } = await follow(answer(200, over))
+    piece(0, 'One ')
+    apply('run_error', { reason: 'handed_over' })
+    assert.equal(shown(), undefined)
+    piece(4, 'two')
+    await until('it was read', () => shown() === undefined)
+    answers.clear()
+  })
+})

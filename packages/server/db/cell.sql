@@ -2850,6 +2850,15 @@ CREATE FUNCTION public.lexeme_query(p_lexeme text) RETURNS tsquery
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (((''''::text || replace(replace(p_lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text))::tsquery;
 
+CREATE FUNCTION public.lock_handed_over(p_app_no integer, p_conversation bigint, p_agent text, p_uid text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform from conversations where app_no = p_app_no and no = p_conversation for no key update;
+  return exists (select from agent_handovers
+    where app_no = p_app_no and agent_uid = p_agent and uid = p_uid and closed_at is null);
+end $$;
+
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3812,10 +3821,17 @@ CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit i
     delete from agent_ratings where app_no = p_app_no and uid = p_uid
   ), ratings as (
     delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
+  ), handovers as (
+    delete from agent_handovers where ctid = any (array(
+      (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
+      union
+      (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      limit p_limit))
+    returning handover_id
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )
-  select count(*)::int from gone
+  select (select count(*) from gone)::int + (select count(*) from handovers)::int
 $$;
 
 CREATE FUNCTION public.remove_file(p_app_no integer, p_id text) RETURNS void
@@ -5091,6 +5107,9 @@ begin
     where (m.muid is null or not starts_with(m.muid, 'agent-tool-'))
       and (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
       and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
+      and (h.kind = 'group' or not exists (select from agent_handovers o
+        where o.app_no = p_app_no and o.uid = m.sender and o.agent_uid = g.uid
+          and (o.closed_at is null or o.upto_id >= m.id)))
     order by asked.nth, g.uid
   loop
     started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
@@ -5950,6 +5969,22 @@ CREATE TABLE public.agent_budgets (
     app_month_money double precision,
     user_day_calls bigint,
     app_month_calls bigint
+);
+
+CREATE TABLE public.agent_handovers (
+    app_no integer NOT NULL,
+    handover_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    opened_by text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    taken_by text,
+    upto_id bigint,
+    opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    taken_at timestamp with time zone,
+    answered_at timestamp with time zone,
+    closed_at timestamp with time zone
 );
 
 CREATE TABLE public.agent_progress (
@@ -7173,6 +7208,9 @@ ALTER TABLE ONLY public.agent_blocks
 ALTER TABLE ONLY public.agent_budgets
     ADD CONSTRAINT agent_budgets_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.agent_handovers
+    ADD CONSTRAINT agent_handovers_pkey PRIMARY KEY (app_no, handover_id);
+
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_pkey PRIMARY KEY (app_no);
 
@@ -7536,6 +7574,16 @@ ALTER TABLE ONLY public.webhooks
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
+CREATE INDEX agent_handovers_agent ON public.agent_handovers USING btree (app_no, agent_uid, opened_at, handover_id);
+
+CREATE INDEX agent_handovers_closed ON public.agent_handovers USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+
+CREATE UNIQUE INDEX agent_handovers_open ON public.agent_handovers USING btree (app_no, agent_uid, uid) WHERE (closed_at IS NULL);
+
+CREATE INDEX agent_handovers_opened ON public.agent_handovers USING btree (app_no, opened_at, handover_id);
+
+CREATE INDEX agent_handovers_user ON public.agent_handovers USING btree (app_no, uid, opened_at, handover_id);
+
 CREATE INDEX agent_ratings_agent ON public.agent_ratings USING btree (app_no, agent_uid, created_at, rating_id);
 
 CREATE INDEX agent_ratings_created ON public.agent_ratings USING btree (app_no, created_at, rating_id);
@@ -7859,6 +7907,9 @@ ALTER TABLE ONLY public.agent_blocks
 
 ALTER TABLE ONLY public.agent_budgets
     ADD CONSTRAINT agent_budgets_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.agent_handovers
+    ADD CONSTRAINT agent_handovers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.agent_progress
     ADD CONSTRAINT agent_progress_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

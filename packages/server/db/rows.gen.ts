@@ -149,6 +149,21 @@ export interface CellRows {
     user_day_calls: number | null
     app_month_calls: number | null
   }
+  agent_handovers: {
+    app_no: number
+    handover_id: string
+    agent_uid: string
+    uid: string
+    conversation: number
+    opened_by: string
+    reason: string | null
+    taken_by: string | null
+    upto_id: number | null
+    opened_at: Date
+    taken_at: Date | null
+    answered_at: Date | null
+    closed_at: Date | null
+  }
   agent_progress: {
     app_no: number
     position: number

@@ -4,6 +4,7 @@ import { permissionRoutes } from './areas/access/routes.ts'
 import { agentBlockRoutes } from './areas/agents/blocks.routes.ts'
 import { agentBudgetRoutes } from './areas/agents/budgets.routes.ts'
 import { agentFigureRoutes } from './areas/agents/figures.routes.ts'
+import { agentHandoverRoutes } from './areas/agents/handovers.routes.ts'
 import { crawlRoutes } from './areas/agents/knowledge/crawl/routes.ts'
 import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
 import { agentRatingRoutes } from './areas/agents/ratings.routes.ts'
@@ -122,6 +123,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   agentRevisionRoutes,
   agentRunRoutes,
   agentRatingRoutes,
+  agentHandoverRoutes,
   agentFigureRoutes,
   agentBudgetRoutes,
   agentBlockRoutes,

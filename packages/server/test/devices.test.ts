@@ -102,10 +102,10 @@ test('users may call exactly the operations that are not for the app only', () =
   )
   assert.ok(ofTheApp.length > 20)
   assert.deepEqual(more.sort(), [
-    'addCallTranscription',
+    ...['addCallTranscription', 'answerAgentHandover'],
     ...['createUser', 'deactivateUsers', 'deleteConversation', 'deleteUser', 'getConversation'],
     ...['getPinnedConversations', 'importGroups', 'importMembers', 'importMessages', 'importUsers'],
-    ...['reactivateUsers', 'setPinnedConversations'],
+    ...['reactivateUsers', 'setPinnedConversations', 'takeAgentHandover'],
     'updateContactDetails',
   ])
 })

@@ -235,6 +235,7 @@ suite("an app's data", () => {
         ],
         ...['contact_details', 'notification_logs', 'web_push_keys'],
         ...['notifications', 'suppressions', 'agent_runs', 'agent_ratings', 'agent_figures'],
+        ...['agent_handovers'],
       ].map((tag) => [tag, ALL]),
     ),
   }

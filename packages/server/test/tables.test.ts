@@ -83,6 +83,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('agent_revisions', 'content changed api_key'),
     ...of('agent_blocks', 'kind slug definition'),
     ...of('agent_runs', 'guid state reason'),
+    ...of('agent_handovers', 'opened_by'),
     ...of('agent_steps', 'kind state provider_id model waits_for'),
     ...of('knowledge_sources', 'kind file_id mime_type state reason'),
     ...of('knowledge_pages', 'state reason etag last_modified digest'),

@@ -58,6 +58,9 @@ export interface AgentEvent {
   }
 }
 
+/** A person answers instead of the agent. That is no failure. */
+const HANDED_OVER = 'handed_over'
+
 /** How long to wait before a run is read again, in milliseconds. */
 const AGAIN_MS = 1_000
 /** If nothing is heard of a running answer for so long, it is read. */
@@ -113,7 +116,8 @@ export class Answers {
     if (type === 'run_finished') {
       // The message says the rest. A held one comes later, or never.
       if (data.messageId === undefined) this.end(runId)
-    } else if (type === 'run_error') {
+    } else if (type === 'run_error' && data.reason === HANDED_OVER) this.end(runId)
+    else if (type === 'run_error') {
       this.#set(failedWith(known ?? empty, data.reason))
     } else if (type === 'run_started') this.#set({ ...fresh, tools: [] })
     else if (type === 'text_message_start') this.#set(empty)
@@ -137,7 +141,7 @@ export class Answers {
 
   /** A run that this client hasn't heard of, for example because it has just started. */
   #note({ id: runId, state, reason, ...run }: AgentRun): void {
-    if (state === 'finished' || this.#answers[runId]) return
+    if (state === 'finished' || reason === HANDED_OVER || this.#answers[runId]) return
     const { conversationId, threadId, messageId } = run
     const empty = { runId, conversationId, threadId, messageId, text: '', attempt: 0, tools: [] }
     const isOver = state === 'failed' || state === 'cancelled'
@@ -219,7 +223,7 @@ export class Answers {
     const known = this.#answers[runId]
     if (!known) return
     if (!run) return this.#set(known)
-    if (run.state === 'finished') return this.end(runId)
+    if (run.state === 'finished' || run.reason === HANDED_OVER) return this.end(runId)
     if (run.state === 'failed' || run.state === 'cancelled') {
       this.#set(failedWith(known, run.reason))
       return

@@ -5,3 +5,4 @@ export {
   type RunningAnswer,
   type WaitingCall,
 } from './answers.ts'
+export { Handovers, type OpenHandover } from './handovers.ts'

@@ -563,6 +563,37 @@ create index agent_ratings_created on agent_ratings (app_no, created_at, rating_
 create index agent_ratings_agent on agent_ratings (app_no, agent_uid, created_at, rating_id);
 create index agent_ratings_user on agent_ratings (app_no, uid, created_at, rating_id);
 
+-- Conversations with agents in which a person answers, or answered. Kept for 30 days after they were handed back.
+create table agent_handovers (
+  app_no int not null references apps,
+  handover_id uuid not null default gen_random_uuid(),
+  agent_uid text collate "C" not null,
+  -- The user who talks to the agent.
+  uid text collate "C" not null,
+  -- Their 1:1 conversation, when it was handed over.
+  conversation bigint not null,
+  -- Who handed it over (agent, user, operator or app), and why.
+  opened_by text collate "C" not null,
+  reason text,
+  -- The email address of the operator who took it, or 'app'. Null: nobody has.
+  taken_by text,
+  -- The last message when it was handed back. The agent answers neither this one nor those before it.
+  upto_id bigint,
+  opened_at timestamptz not null default clock_timestamp(),
+  taken_at timestamptz,
+  -- When a person first answered.
+  answered_at timestamptz,
+  -- Null: the agent is silent.
+  closed_at timestamptz,
+  primary key (app_no, handover_id)
+);
+-- A conversation is handed over once at a time.
+create unique index agent_handovers_open on agent_handovers (app_no, agent_uid, uid) where closed_at is null;
+create index agent_handovers_opened on agent_handovers (app_no, opened_at, handover_id);
+create index agent_handovers_agent on agent_handovers (app_no, agent_uid, opened_at, handover_id);
+create index agent_handovers_user on agent_handovers (app_no, uid, opened_at, handover_id);
+create index agent_handovers_closed on agent_handovers (closed_at) where closed_at is not null;
+
 -- What the agents of an app may spend. Null: without a limit.
 create table agent_budgets (
   app_no int primary key references apps,

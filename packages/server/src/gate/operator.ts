@@ -48,6 +48,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   // A run shows what users asked.
   agent_runs: 'data',
   agent_ratings: 'data',
+  agent_handovers: 'data',
   agent_figures: 'data',
   roles: 'data',
   permissions: 'data',

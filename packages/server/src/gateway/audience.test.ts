@@ -103,6 +103,10 @@ async function makeHistory(app: TestApp): Promise<void> {
   const mute = { uid: 'amira', kind: 'mute', reason: 'Spam' }
   const sanction = await ok('POST', '/moderation/sanctions', { body: mute })
   await ok('DELETE', `/moderation/sanctions/${sanction.id}`)
+  const { uid: agentUid } = await app.client.agents.create({ name: 'Helper' })
+  const opened = await ok('POST', '/ai-agents/handovers', { ...as('amira'), body: { agentUid } })
+  await ok('POST', `/ai-agents/handovers/${opened.id}/take`)
+  await ok('POST', `/ai-agents/handovers/${opened.id}/close`)
   await ok('PUT', '/groups/team', { body: { name: 'Team 2' } })
   await ok('PUT', '/groups/team/owner', { ...as('amira'), body: { owner: 'ben' } })
   await ok('PUT', '/conversations/pinned', { body: { pinnedConversations: [{ guid: 'team' }] } })

@@ -58,6 +58,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
   agent_budgets: ['Agent budgets', 'What agents may spend on models.'],
   agent_runs: ['Agent runs', 'Answers of agents, under way and of the last 30 days.'],
   agent_ratings: ['Agent ratings', 'What users think of the answers of agents.'],
+  agent_handovers: ['Agent handovers', 'Conversations with agents in which a person answers.'],
   agent_figures: ['Agent figures', 'How well agents do, by day and revision.'],
   agent_variables: ['Agent variables', 'Values that texts of agents refer to.'],
   keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],

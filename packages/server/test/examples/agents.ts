@@ -150,6 +150,7 @@ async function askAgent(story: Story): Promise<void> {
     ...{ as, ids: { runId }, body: { rating: 'down', comment: 'Which Monday?' } },
   })
   await story.show('listAgentRatings', { query: { rating: 'down', limit: 20 } })
+  await handOver(story, uid)
   await story.show('getAgentFigures', { query: { agentUid: uid, days: 7 } })
   await story.show('deleteAgentRating', { as, ids: { runId } })
   // Before the next run: a cancelled one is settled by its worker, a little later.
@@ -165,6 +166,29 @@ async function askAgent(story: Story): Promise<void> {
   await story.run('deleteAgent', { ids: { uid } })
   await story.run('deleteModelProvider', { ids: { providerId: 'house-models' } })
   end()
+}
+
+/** Marta wants a person, who answers and hands the conversation back. */
+async function handOver(story: Story, agentUid: string): Promise<void> {
+  const { id: handoverId } = await story.show('createAgentHandover', {
+    ...{ as: 'marta', body: { agentUid, reason: 'My shift was swapped twice.' } },
+  })
+  const ids = { handoverId }
+  await story.show('listAgentHandovers', { query: { state: 'open', limit: 20 } })
+  await story.show('answerAgentHandover', {
+    title: 'Nobody has taken it',
+    ...{ ids, body: { text: 'Hello Marta.' }, status: 409 },
+  })
+  await story.show('takeAgentHandover', { ids })
+  await story.show('getAgentHandover', { as: 'marta', ids })
+  await story.show('closeAgentHandover', {
+    title: 'A person answers already',
+    ...{ as: 'marta', ids, status: 409 },
+  })
+  await story.show('answerAgentHandover', {
+    ...{ ids, body: { text: 'Hello Marta, this is Ana. Monday is yours again.' } },
+  })
+  await story.show('closeAgentHandover', { ids })
 }
 
 /** The agent asks before it books, and lets the device open what it found. */

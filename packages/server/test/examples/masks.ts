@@ -24,6 +24,9 @@ const LATER: Record<string, number> = {
   deletedAt: 120,
   pinnedAt: 150,
   savedAt: 180,
+  takenAt: 24,
+  answeredAt: 84,
+  closedAt: 600,
   oldSecretUntil: DAY,
   until: 300,
   expiresAt: 7 * DAY,
@@ -149,6 +152,8 @@ export class Masks {
       return (START + parent * 60 + (LATER[name] ?? 0)) * unit
     }
     if (name === 'durationMs') return 84
+    if (name === 'secondsToTake') return LATER.takenAt
+    if (name === 'secondsToAnswer') return LATER.answeredAt
     if (/^total(Audio|Video)Minutes$|^totalDuration/.test(name))
       return typeof value === 'number' ? 0 : '00:00:00'
     if (isIsoTime(name, value)) return new Date(START * 1000).toISOString()

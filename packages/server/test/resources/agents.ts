@@ -69,6 +69,24 @@ export const resources: Resources = {
     },
     unknown: newId,
   },
+  'agent_handovers.onBehalfOf': {
+    // Users have only the handovers of their own conversations.
+    async make(app, { handoverId }) {
+      const uid = await user.make(app, {})
+      const text = 'update agent_handovers set uid = $3 where app_no = $1 and handover_id = $2'
+      if (handoverId) await app.cell.db.query({ name: '', text, values: [app.no, handoverId, uid] })
+      return uid
+    },
+    unknown: newId,
+  },
+  handoverId: {
+    async make(app) {
+      const agentUid = await builtAgent.make(app, {})
+      const body = { agentUid, uid: await user.make(app, {}), reason: 'An angry user' }
+      return (await app.call('POST', '/v3/ai-agents/handovers', { body })).body.data.id
+    },
+    unknown: () => randomUUID(),
+  },
   'model_providers.providerId': {
     async make(app) {
       const body = { id: newId(), name: 'Made', url: HOOK_URL, key: 'sk-test' }
@@ -225,6 +243,15 @@ export const samples: Samples = {
     return {}
   },
   listAgentRatings: () => ({ query: { limit: '5', rating: 'up', commented: 'true' } }),
+  async createAgentHandover(app, { onBehalfOf: uid }) {
+    return { body: { agentUid: await builtAgent.make(app, {}), uid, reason: 'I want a person' } }
+  },
+  listAgentHandovers: () => ({ query: { limit: '5', state: 'open' } }),
+  // Only the person who has taken it answers.
+  async answerAgentHandover(app, { handoverId }) {
+    await app.call('POST', `/v3/ai-agents/handovers/${handoverId}/take`)
+    return { body: { text: 'Hello, this is Ana.' } }
+  },
   getAgentFigures: () => ({ query: { days: '7' } }),
   updateAgentBudgets: () => ({ body: { runTokens: 5_000, appMonthMoney: 20 } }),
   createAgent: () => ({

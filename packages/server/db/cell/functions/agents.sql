@@ -1,11 +1,12 @@
--- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, then what a send locks, agent_spending ('' first), jobs.
+-- Runs of AI agents. Lock order: lease, agent_progress, agent_handovers, agent_runs, then what a send locks, agent_spending
+-- ('' first), jobs.
 
 /*
  * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
  * a group whose member it is, if it answers there. Moves the position. `more`: there may be others. Questions from before
  * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself,
- * nor what an agent sent in the name of a user. Runs of one thread
- * are one serial queue.
+ * nor what an agent sent in the name of a user, nor what was sent before a person handed the conversation back. Runs of
+ * one thread are one serial queue.
  */
 create or replace function start_agent_runs(
   p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int,
@@ -57,6 +58,9 @@ begin
     where (m.muid is null or not starts_with(m.muid, 'agent-tool-'))
       and (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
       and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
+      and (h.kind = 'group' or not exists (select from agent_handovers o
+        where o.app_no = p_app_no and o.uid = m.sender and o.agent_uid = g.uid
+          and (o.closed_at is null or o.upto_id >= m.id)))
     order by asked.nth, g.uid
   loop
     started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
@@ -91,6 +95,19 @@ language sql as $$
 $$;
 
 /*
+ * Whether a person answers in a 1:1 conversation in the place of the agent. Locks the head: until the transaction ends,
+ * nobody sends anything there, hands it over or hands it back.
+ */
+create or replace function lock_handed_over(p_app_no int, p_conversation bigint, p_agent text, p_uid text)
+returns boolean
+language plpgsql as $$
+begin
+  perform from conversations where app_no = p_app_no and no = p_conversation for no key update;
+  return exists (select from agent_handovers
+    where app_no = p_app_no and agent_uid = p_agent and uid = p_uid and closed_at is null);
+end $$;
+
+/*
  * Stores an agent as it is now as its next revision, unless nothing has changed, and keeps the newest 200. p_key: the
  * hash of the API key that was used. Returns the number of the last revision. The caller holds the lock of the app's
  * agents, so numbers have no gaps.
@@ -121,8 +138,8 @@ begin
 end $$;
 
 /*
- * Deletes at most p_limit runs of a user, asked or answered, with their steps and ratings, and the user's ratings of
- * others' runs. Returns how many runs.
+ * Deletes at most p_limit runs of a user, asked or answered, with their steps and ratings, as many handovers, and the
+ * user's ratings of others' runs. Returns how many runs and handovers.
  */
 create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
 language sql as $$
@@ -139,10 +156,17 @@ language sql as $$
     delete from agent_ratings where app_no = p_app_no and uid = p_uid
   ), ratings as (
     delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
+  ), handovers as (
+    delete from agent_handovers where ctid = any (array(
+      (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
+      union
+      (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      limit p_limit))
+    returning handover_id
   ), spent as (
     delete from agent_spending where app_no = p_app_no and uid = p_uid
   )
-  select count(*)::int from gone
+  select (select count(*) from gone)::int + (select count(*) from handovers)::int
 $$;
 
 /*

@@ -58,6 +58,7 @@ export async function readAsked(
   const { runId } = input
   const question = await findQuestion.maybeOne(db, { appNo, runId })
   if (!question) throw new Ended('cancelled', 'question_deleted')
+  if (question.handed_over) throw new Ended('cancelled', 'handed_over')
   const agent = await findAnswerer.maybeOne(db, { appNo, runId })
   if (!agent?.active) throw new Ended('failed', 'agent_inactive')
   const { moderation } = await findModeration.one(db, { appNo })

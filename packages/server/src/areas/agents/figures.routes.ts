@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Access } from '../../gate/plugin.ts'
 import { Data, Id } from '../../platform/http/schemas.ts'
+import { countHandovers } from './handovers.queries.ts'
 import { countRatings } from './ratings.queries.ts'
 
 const access: Access = {
@@ -31,11 +32,33 @@ const RatedDay = Type.Object(
   { additionalProperties: false },
 )
 
+const Seconds = (what: string) =>
+  Type.Optional(
+    Type.Number({ description: `How long half of the users waited at most until ${what}.` }),
+  )
+
+const HandedOverDay = Type.Object(
+  {
+    day: Type.String({ description: 'ISO date, in UTC.' }),
+    agentUid: Type.String({ description: 'UID of the agent.' }),
+    opened: Type.Integer({ description: 'How many conversations were handed to people.' }),
+    taken: Type.Integer({ description: 'How many of them somebody took.' }),
+    answered: Type.Integer({ description: 'In how many of them a person answered.' }),
+    secondsToTake: Seconds('somebody took the conversation'),
+    secondsToAnswer: Seconds('a person answered'),
+  },
+  { additionalProperties: false },
+)
+
 const AgentFigures = Type.Object(
   {
     ratings: Type.Array(RatedDay, {
       description:
         'By the day of the rating, agent and revision. Days without ratings are left out.',
+    }),
+    handovers: Type.Array(HandedOverDay, {
+      description:
+        'By the day on which they were handed over, and agent. Days without handovers are left out.',
     }),
   },
   { additionalProperties: false, 'x-component': 'AgentFigures' },
@@ -50,17 +73,27 @@ export const agentFigureRoutes = (): FastifyPluginAsyncTypebox => async (app) =>
         operationId: 'getAgentFigures',
         tags: ['agent_figures'],
         summary: 'Get figures of agents',
-        description: 'How users rated answers, by day and revision.',
+        description:
+          'How users rated answers, by day and revision, and how long they waited for people.',
         querystring: FiguresQuery,
         response: { 200: Data(AgentFigures) },
       },
     },
     async ({ actor: { app: own }, query: { agentUid: agent = null, days } }) => {
-      const rows = await countRatings.many(own.cell.db, { appNo: own.no, agent, days })
-      const ratings = rows.map(({ agent_uid: agentUid, revision, ...row }) => ({
+      const asked = { appNo: own.no, agent, days }
+      const rated = await countRatings.many(own.cell.db, asked)
+      const ratings = rated.map(({ agent_uid: agentUid, revision, ...row }) => ({
         ...{ ...row, agentUid, revision: revision ?? 0 },
       }))
-      return { data: { ratings } }
+      const handed = await countHandovers.many(own.cell.db, asked)
+      const handovers = handed.map(
+        ({ agent_uid: agentUid, seconds_to_take, seconds_to_answer, ...row }) => ({
+          ...{ ...row, agentUid },
+          ...(seconds_to_take !== null && { secondsToTake: seconds_to_take }),
+          ...(seconds_to_answer !== null && { secondsToAnswer: seconds_to_answer }),
+        }),
+      )
+      return { data: { ratings, handovers } }
     },
   )
 }

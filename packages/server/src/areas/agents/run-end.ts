@@ -1,8 +1,13 @@
 /** The end of a run that has an answer. */
 import type { ChatEnd } from '../../core/models/prompt.ts'
+import type { Verdict } from '../../core/moderation/verdict.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import { insertMessage } from '../messages/queries.ts'
+import { AnswerText } from './answer-text.ts'
+import { announceHandover } from './handovers.actions.ts'
+import { insertHandover, lockHandedOver } from './handovers.queries.ts'
 import { citedIn } from './knowledge/search.ts'
-import { type ActiveRun, inStep } from './run.ts'
+import { type ActiveRun, Ended, inStep } from './run.ts'
 import {
   endRun,
   findQuestion,
@@ -13,6 +18,7 @@ import {
 } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { judge } from './shown-text.ts'
+import type { LastWords } from './tool-calls.ts'
 
 const GONE = 'question_deleted'
 
@@ -28,8 +34,7 @@ export async function finish(
 ): Promise<void> {
   const { appNo, input, context } = job
   const { runId } = input
-  const { agent_uid: sender, guid, uid, thread_id: thread } = question
-  const kind = guid === null ? 'user' : 'group'
+  const { agent_uid: sender, guid, thread_id: thread } = question
   const sources = await citedIn(context.cell.db, { appNo, agentUid: sender, runId }, text)
   const data = {
     ...{ text, runId, threadId: String(thread) },
@@ -48,7 +53,6 @@ export async function finish(
     return
   }
   const held = verdict?.status === 'pending'
-  const judged = verdict?.status === 'approved' ? { moderation: { status: 'approved' } } : {}
   const ended: EndReason = held ? 'held' : end.finish === 'stop' ? 'answered' : 'cut_short'
   const sent = await inStep(job, async (tx) => {
     // It may have been deleted, or its sender removed, while the model wrote.
@@ -60,20 +64,90 @@ export async function finish(
     }
     const over = { appNo, runId, state: 'finished', reason: ended, error: null }
     if (!(await endRun.maybeOne(tx, over))) return undefined
-    tx.announced = true
-    tx.enqueued = held
-    const { message_id: answerId } = await insertMessage.one(tx, {
-      ...{ appNo, kind, sender, receiver: guid ?? uid, category: 'agentic', type: 'assistant' },
-      ...{ data: JSON.stringify({ ...data, ...judged }), tags: [], muid: runId, target: '' },
-      ...{ credential: Buffer.alloc(0), key: null, requestHash: null, clock: Date.now() },
-      ...{ parent: String(thread), quoted: null, mentions: null, shows: true, files: null },
-      verdict: held ? JSON.stringify(verdict) : null,
-    })
-    await storeAnswer.run(tx, { appNo, runId, answerId })
+    if (guid === null) await refuseHandedOver(tx, appNo, question)
+    const answerId = await sendAnswer(tx, { appNo, runId, question, data, verdict })
     // Last, because other calls of the app wait for its sum.
     await settleCall.run(tx, settled)
     return answerId
   })
   if (sent === GONE) stream.failed(GONE)
   else stream.finished(held ? undefined : sent)
+}
+
+/**
+ * The agent has called its tool: sends its last words, ends the run and hands the conversation over, in one transaction. A person
+ * is asked also if nobody may read these words.
+ */
+export async function finishHandedOver(
+  { job, stream }: ActiveRun,
+  question: QuestionRow,
+  { message, reason }: LastWords,
+): Promise<void> {
+  const { appNo, input, context } = job
+  const { runId } = input
+  const { agent_uid: agentUid, uid, conversation, thread_id: thread } = question
+  const data = { text: cleaned(message), runId, threadId: String(thread) }
+  const verdict = await judge(context, appNo, question, data)
+  const silent = data.text === '' || verdict?.status === 'disapproved'
+  const sent = await inStep(job, async (tx) => {
+    if (!(await findQuestion.maybeOne(tx, { appNo, runId }))) throw new Ended('cancelled', GONE)
+    const over = { appNo, runId, state: 'finished', reason: 'handed_over', error: null }
+    if (!(await endRun.maybeOne(tx, over))) return undefined
+    await refuseHandedOver(tx, appNo, question)
+    const answerId = silent
+      ? undefined
+      : await sendAnswer(tx, { appNo, runId, question, data, verdict })
+    const row = await insertHandover.one(tx, {
+      ...{ appNo, agentUid, uid, conversation, openedBy: 'agent' },
+      reason: cleaned(reason ?? '') || null,
+    })
+    await announceHandover(tx, appNo, 'agent.handover.opened', row)
+    return answerId
+  })
+  stream.finished(verdict?.status === 'pending' ? undefined : sent)
+}
+
+/** A model wrote it, so it is as hostile as what the model reads. */
+function cleaned(text: string): string {
+  const answer = new AnswerText()
+  answer.add(text)
+  answer.end()
+  return answer.text.trim()
+}
+
+/** Somebody may have handed the conversation over while the model wrote, and not have seen this run. */
+async function refuseHandedOver(tx: Tx, appNo: number, question: QuestionRow): Promise<void> {
+  const { agent_uid: agentUid, uid, conversation } = question
+  const { handed } = await lockHandedOver.one(tx, { appNo, agentUid, uid, conversation })
+  if (handed) throw new Ended('cancelled', 'handed_over')
+}
+
+interface Answer {
+  appNo: number
+  runId: string
+  question: QuestionRow
+  data: { text: string; threadId: string }
+  verdict: Verdict | undefined
+}
+
+/** Returns the id of the message. */
+async function sendAnswer(
+  tx: Tx,
+  { appNo, runId, question, data, verdict }: Answer,
+): Promise<number> {
+  const { agent_uid: sender, guid, uid } = question
+  const kind = guid === null ? 'user' : 'group'
+  const held = verdict?.status === 'pending'
+  const judged = verdict?.status === 'approved' ? { moderation: { status: 'approved' } } : {}
+  tx.announced = true
+  tx.enqueued = held
+  const { message_id: answerId } = await insertMessage.one(tx, {
+    ...{ appNo, kind, sender, receiver: guid ?? uid, category: 'agentic', type: 'assistant' },
+    ...{ data: JSON.stringify({ ...data, ...judged }), tags: [], muid: runId, target: '' },
+    ...{ credential: Buffer.alloc(0), key: null, requestHash: null, clock: Date.now() },
+    ...{ parent: data.threadId, quoted: null, mentions: null, shows: true, files: null },
+    verdict: held ? JSON.stringify(verdict) : null,
+  })
+  await storeAnswer.run(tx, { appNo, runId, answerId })
+  return answerId
 }

@@ -4,9 +4,11 @@ import { defineJob } from '../../deps.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { Postponed } from '../../platform/jobs/definition.ts'
 import { readAsked } from './asked.ts'
+import { removeOldHandovers } from './handovers.queries.ts'
 import { searchFirst } from './knowledge/first-search.ts'
 import { askModel } from './model-calls.ts'
 import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
+import { finishHandedOver } from './run-end.ts'
 import { RunStream, sendAgentEvent } from './run-stream.ts'
 import {
   beginRun,
@@ -18,7 +20,7 @@ import {
   removeOldRuns,
   removeOldSpending,
 } from './runs.queries.ts'
-import { callTool } from './tool-calls.ts'
+import { callTool, handedOver } from './tool-calls.ts'
 import { nextStep } from './trail.ts'
 
 const BATCH = 1_000
@@ -34,7 +36,7 @@ export const runAgentJob = defineJob({
 
 export const sweepAgentRunsJob = defineJob({
   name: 'agents.sweepRuns',
-  summary: 'Ends runs of agents that have lost their job, and deletes old ones.',
+  summary: 'Ends runs of agents that have lost their job, and deletes old runs and handovers.',
   input: Type.Object({}),
   schedule: { everySeconds: 60 },
   async run({ signal, context: { cell, deps } }) {
@@ -48,6 +50,7 @@ export const sweepAgentRunsJob = defineJob({
       lost = rows.length
     }
     while (!signal.aborted && (await removeOldRuns.one(cell.db, { limit })).removed === limit);
+    while (!signal.aborted && (await removeOldHandovers.one(cell.db, { limit })).removed === limit);
     await removeOldSpending.run(cell.db, {})
   },
 })
@@ -97,6 +100,8 @@ async function takeSteps(run: ActiveRun): Promise<void> {
     for (;;) {
       const trail = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
       const rows = asked.searches ? trail : trail.filter(({ no }) => no > 0)
+      const handed = handedOver(tools, rows)
+      if (handed) return await finishHandedOver(run, asked.question, handed)
       const { call, ...next } = nextStep(rows)
       if (call) await callTool(run, tools, { ...next, call }, rows)
       else {

@@ -110,18 +110,29 @@ export async function getAgentRun(actor: Actor, runId: string): Promise<AgentRun
   }
 }
 
-/** The worker stops within about a second. Nothing that it writes meanwhile is stored. */
+/** The worker stops within about a second. Nothing that it writes meanwhile is stored. The caller has locked the run. */
+export async function stopRun(
+  tx: Tx,
+  deps: Deps,
+  appNo: number,
+  row: RunRow,
+  reason: EndReason,
+): Promise<void> {
+  const { run_id: runId, job_id: jobId } = row
+  await closeSteps.run(tx, { appNo, runId })
+  await endRun.run(tx, { appNo, runId, state: 'cancelled', reason, error: null })
+  if (jobId !== null) await cancelJob.run(tx, { appNo, id: jobId })
+  tx.enqueued = true
+  tx.afterCommit(() => sendAgentEvent(deps, appNo, row, { type: 'run_error', data: { reason } }))
+}
+
 export function cancelAgentRun(deps: Deps, actor: Actor, runId: string): Promise<AgentRun> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const row = await getRow(tx, actor, lockRun, runId)
     if (row.ended_at) throw fail('ERR_AGENT_RUN_OVER', { runId, state: row.state })
-    const reason: EndReason = isApp(actor) ? 'cancelled_by_app' : 'cancelled_by_user'
-    await closeSteps.run(tx, { appNo, runId })
-    await endRun.run(tx, { appNo, runId, state: 'cancelled', reason, error: null })
-    if (row.job_id !== null) await cancelJob.run(tx, { appNo, id: row.job_id })
-    tx.enqueued = true
-    tx.afterCommit(() => sendAgentEvent(deps, appNo, row, { type: 'run_error', data: { reason } }))
+    const reason = isApp(actor) ? 'cancelled_by_app' : 'cancelled_by_user'
+    await stopRun(tx, deps, appNo, row, reason)
     return toRun(actor, await findRun.one(tx, { appNo, runId }))
   })
 }

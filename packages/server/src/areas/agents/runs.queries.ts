@@ -38,6 +38,14 @@ export const lockRun = query<OneRun, RunRow>(
    where app_no = :appNo and run_id = :runId::uuid for no key update`,
 )
 
+/** The same for all runs of a 1:1 conversation that aren't over. */
+export const lockOpenRuns = query<{ appNo: number; agentUid: string; uid: string }, RunRow>(
+  'agents.lockOpenRuns',
+  `select ${COLUMNS} from agent_runs r
+   where app_no = :appNo and uid = :uid and agent_uid = :agentUid and guid is null and ended_at is null
+   order by run_id for no key update`,
+)
+
 export interface RunFilter {
   agentUid?: string | undefined
   uid?: string | undefined
@@ -152,13 +160,17 @@ export type QuestionRow = Pick<
   name: string
   role: string
   metadata: unknown
+  /** Whether a person answers instead. */
+  handed_over: boolean
 }
 
 /** The question and its sender. No row if the message was deleted, or the user is gone, or has left the group. */
 export const findQuestion = query<OneRun, QuestionRow>(
   'agents.findQuestion',
   `select r.agent_uid, r.uid, r.conversation, r.guid, r.message_id, r.thread_id,
-     coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata
+     coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata,
+     r.guid is null and exists (select from agent_handovers o where o.app_no = r.app_no and o.agent_uid = r.agent_uid
+       and o.uid = r.uid and o.closed_at is null) as handed_over
    from agent_runs r
    join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
    join users u on u.app_no = r.app_no and u.uid = r.uid and u.deactivated_at is null and u.removed_at is null

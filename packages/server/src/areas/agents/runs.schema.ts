@@ -12,6 +12,8 @@ export type RunState = (typeof RUN_STATES)[number]
 export const END_REASONS = [
   // Finished.
   ...(['answered', 'cut_short', 'held'] as const),
+  // Finished, if the agent did it; cancelled, if somebody else did.
+  'handed_over',
   // Cancelled.
   ...(['cancelled_by_user', 'cancelled_by_app', 'question_deleted'] as const),
   // Failed.
@@ -99,7 +101,7 @@ const run = {
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
       description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),

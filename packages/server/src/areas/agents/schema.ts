@@ -37,7 +37,12 @@ export const answering = {
   answersAgents: Type.Boolean({ description: 'Whether it answers other agents.' }),
 }
 
-const SERVICE_TOOL_NAMES = ['search_messages', 'list_members', 'send_message'] as const
+/** Hands the conversation to a person, and ends the run. */
+export const HAND_OVER = 'hand_over_to_a_person'
+
+const SERVICE_TOOL_NAMES = [
+  ...(['search_messages', 'list_members', 'send_message', HAND_OVER] as const),
+] as const
 export type ServiceToolName = (typeof SERVICE_TOOL_NAMES)[number]
 
 const ServiceTool = Type.Object({

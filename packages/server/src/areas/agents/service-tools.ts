@@ -17,7 +17,7 @@ import { sendMessage } from '../messages/send.actions.ts'
 import { type Arguments, shorten, type ToolResult } from './api-tools.ts'
 import { findModeration } from './queries.ts'
 import type { QuestionRow } from './runs.queries.ts'
-import type { ServiceTool, ServiceToolName } from './schema.ts'
+import { HAND_OVER, type ServiceTool, type ServiceToolName } from './schema.ts'
 
 const FOUND = 20
 const MEMBERS = 100
@@ -128,6 +128,21 @@ export const SERVICE_TOOLS: Record<ServiceToolName, ServiceToolSpec> = {
       const { id, conversationId } = JSON.parse(sent).data
       return { id, conversationId }
     },
+  },
+  [HAND_OVER]: {
+    displayName: 'Hand over to a person',
+    description:
+      'Hands this conversation to a person, who answers from now on. You say nothing more after the message.',
+    parameters: parameters(
+      {
+        message: text('What to tell the user now, for example that a person will answer.', 2_000),
+        reason: text('What the person should know. The user does not read it.', 1_000),
+      },
+      ['message'],
+    ),
+    // Not by itself: the run hands over when it ends, together with the message.
+    writes: false,
+    act: async () => 'A person answers from now on.',
   },
 }
 

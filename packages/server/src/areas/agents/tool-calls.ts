@@ -12,6 +12,7 @@ import {
   storeResult,
   type TrailRow,
 } from './runs.queries.ts'
+import { HAND_OVER } from './schema.ts'
 import type { Tool } from './tools.ts'
 import { countSame, type NextStep } from './trail.ts'
 
@@ -21,6 +22,12 @@ const SAME_CALLS = 3
 const UNKNOWN: ToolResult = {
   text: 'Nobody knows whether this call took place. It was not repeated.',
   failed: true,
+}
+
+/** The arguments of a handover, which were checked before. */
+export interface LastWords {
+  message: string
+  reason?: string
 }
 
 /** The call that comes next. */
@@ -56,6 +63,13 @@ export async function callTool(
     }
     return startCall(run, { ...calling, step: { ...step, attempt: step.attempt + 1 } })
   })
+}
+
+/** What an agent said when it handed the conversation to a person. Only our own tool can: others may have its name. */
+export function handedOver(tools: Map<string, Tool>, rows: TrailRow[]): LastWords | undefined {
+  if (!tools.get(HAND_OVER)?.handsOver) return undefined
+  const call = rows.find(({ tool, state }) => tool === HAND_OVER && state === 'done')
+  return call && (JSON.parse(call.arguments ?? '{}') as LastWords)
 }
 
 const nameOf = (tool: Tool | undefined, { name }: ToolCall) => tool?.name ?? name

@@ -28,7 +28,7 @@ import { SEARCH_OFFER, searchForRun } from './knowledge/search.ts'
 import { McpSession } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
-import type { ServiceTool } from './schema.ts'
+import { HAND_OVER, type ServiceTool } from './schema.ts'
 import { callServiceTool, needsApproval, SERVICE_TOOLS } from './service-tools.ts'
 
 /** How a tool is shown. */
@@ -47,6 +47,8 @@ export interface Tool extends ShownTool {
   idempotent: boolean
   /** What a person has to do before the call, or instead of it. */
   waitsFor: 'approval' | 'device' | undefined
+  /** Whether a call that succeeds ends the run, and hands the conversation to a person. */
+  handsOver?: boolean
   /** Throws `BadArguments`. */
   check(args: Arguments): void
   /** Throws `BadArguments` before anything is sent, `OutcomeUnknown`, or the reason of `signal`. */
@@ -199,7 +201,7 @@ function serviceTool(context: ToolContext, tool: ServiceTool): Tool {
   const { displayName, description, parameters } = SERVICE_TOOLS[name]
   return {
     offer: { name, description, parameters },
-    ...{ name, displayName, idempotent: true },
+    ...{ name, displayName, idempotent: true, handsOver: name === HAND_OVER },
     waitsFor: needsApproval(tool) ? 'approval' : undefined,
     check: (args) => checkArguments(parameters, args),
     call: (args, { key }) => callServiceTool(context, name, args, key),
