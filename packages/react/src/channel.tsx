@@ -6,6 +6,7 @@ import { useChat, useClient, useStrings } from './chat.tsx'
 import { Composer } from './composer.tsx'
 import { counterpartOf, filesOf } from './content.ts'
 import type { Picture } from './gallery.tsx'
+import { HandoverLine } from './handover.tsx'
 import { useIsAgent } from './hooks/answers.ts'
 import { useConnection } from './hooks/chat-state.ts'
 import { useConversation } from './hooks/conversations.ts'
@@ -43,6 +44,7 @@ export function Channel(props: ChannelProps) {
             <ConnectionBar />
             <MessageList />
             <TypingLine />
+            <HandoverLine />
             <Composer />
           </>
         )}

@@ -8,6 +8,8 @@ export interface Chat {
   client: LoquatClient
   strings: Strings
   parts: Partial<Parts>
+  /** Whether users can ask for a person in conversations with agents. */
+  handovers: boolean
 }
 
 const ChatContext = createContext<Chat | undefined>(undefined)
@@ -24,6 +26,8 @@ export interface ChatProviderProps {
   theme?: 'light' | 'dark' | undefined
   /** Your own components in place of those of the kit. */
   parts?: Partial<Parts> | undefined
+  /** Whether users can ask for a person in conversations with agents. Set it if somebody looks into the console's inbox. */
+  handovers?: boolean | undefined
   className?: string | undefined
 }
 
@@ -38,13 +42,17 @@ export function ChatProvider({
   density = 'comfortable',
   theme,
   parts = NONE,
+  handovers = false,
   className = '',
 }: ChatProviderProps) {
   useEffect(() => {
     client.start()
     return () => client.stop()
   }, [client])
-  const chat = useMemo(() => ({ client, strings, parts }), [client, strings, parts])
+  const chat = useMemo(
+    () => ({ client, strings, parts, handovers }),
+    [client, strings, parts, handovers],
+  )
   return (
     <ChatContext value={chat}>
       <div

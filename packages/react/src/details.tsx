@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
 import { dateOf, shortTimeOf } from './format.ts'
+import { AskPerson } from './handover.tsx'
 import { useGroup, useMembers } from './hooks/group.ts'
 import { forgetUser, usePresence, useUser } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
@@ -110,6 +111,7 @@ export function Profile({ uid, onMessage }: ProfileProps) {
               {strings.writeTo(user.name)}
             </button>
           )}
+          <AskPerson agentUid={uid} />
           <BlockButton user={user} />
         </div>
       )}

@@ -12,6 +12,7 @@ export {
   useFrontendActions,
 } from './hooks/frontend-actions.ts'
 export { useGroup, useMembers } from './hooks/group.ts'
+export { type HandoverState, useHandover } from './hooks/handover.ts'
 export { type Messages, useMessages, useThread } from './hooks/messages.ts'
 export {
   type People,

@@ -16,6 +16,7 @@ export {
   type ConversationListProps,
 } from './conversation-list.tsx'
 export { Details, type DetailsProps, Profile, type ProfileProps } from './details.tsx'
+export { AskPerson, HandoverLine } from './handover.tsx'
 export * from './hooks.ts'
 export { Icon, type IconName } from './icons.tsx'
 export { MemberList, type MemberListProps } from './members.tsx'

@@ -18,6 +18,7 @@ import {
 import { EmojiButton } from './emoji-button.tsx'
 import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
 import { onlyAnswerOf } from './hooks/answers.ts'
+import { useHandover } from './hooks/handover.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { MessageProps } from './parts.ts'
 import { moveFocus, Popover } from './popover.tsx'
@@ -332,8 +333,9 @@ interface MenuProps extends ToolsProps {
 }
 
 function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
-  const { client, strings } = useChat()
-  const { openThread, quote, edit } = useRoom()
+  const { client, strings, handovers } = useChat()
+  const { target, openThread, quote, edit } = useRoom()
+  const { handover, handOver } = useHandover(target)
   const react = useReact(message)
   const [isSure, setSure] = useState(false)
   const [isFlagging, setFlagging] = useState(false)
@@ -399,6 +401,11 @@ function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
       {item('quote', strings.quote, () => quote(message))}
       {text !== undefined &&
         item('copy', strings.copy, () => void navigator.clipboard.writeText(plainText(message)))}
+      {handovers &&
+        !handover &&
+        target.type === 'user' &&
+        message.category === 'agentic' &&
+        item('people', strings.askPerson, () => change(handOver()))}
       {isOwn && text !== undefined && item('edit', strings.edit, () => edit(message))}
       {!isOwn && (
         <button type="button" role="menuitem" onClick={() => setFlagging(true)}>

@@ -239,6 +239,46 @@ suite('a thumb', () => {
   })
 })
 
+suite('a handover', () => {
+  test('is asked for, taken back, and shown while a person answers', async () => {
+    const { app, agent } = await newAgent()
+    reply = () => ['At nine.']
+    await say(app, 'amira', agent, 'When?')
+    const page = await kit.open(app, 'amira', { details: '1' })
+    await openRoom(page, /^Helper/)
+    const { agentHandovers } = app.client
+    await page.getByRole('button', { name: 'Talk to a person' }).click()
+    await page.getByText('A person will answer you here.').waitFor()
+    await page.getByRole('button', { name: 'Talk to a person' }).waitFor({ state: 'detached' })
+    assert.deepEqual(await findings(page), [])
+    await shootLooks(page, 'handover')
+    await page.getByRole('button', { name: 'Go on with the agent' }).click()
+    await page.getByText('A person will answer you here.').waitFor({ state: 'detached' })
+
+    const answer = message(page, 'At nine.')
+    await answer.hover()
+    await answer.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Talk to a person' }).click()
+    const { id } = await until('it is handed over', async () => {
+      const { data } = await agentHandovers.list({ state: 'open' })
+      return data[0]
+    })
+    await agentHandovers.take(id)
+    await page.getByText('A person is answering you.').waitFor()
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await page.getByText('A person is answering you.').waitFor()
+    await agentHandovers.answer(id, { text: 'Ana here. At ten.' })
+    const person = message(page, 'Ana here. At ten.')
+    await person.waitFor()
+    // Nobody takes a person for a machine.
+    assert.equal(await person.locator('.lq-agent').count(), 0)
+    await agentHandovers.close(id)
+    await page.getByText('A person is answering you.').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+})
+
 suite('a tool that an agent wants to use', () => {
   test('is approved or refused by the user, also after the page was loaded again', async () => {
     const { app, agent } = await newAgent({ apiTools: ['book'] })

@@ -190,6 +190,10 @@ export const ar: Strings = {
   waitsForDevice: (tool) => `في انتظار ${tool} على أحد أجهزتك…`,
   approve: 'موافقة',
   refuse: 'رفض',
+  askPerson: 'التحدث إلى شخص',
+  personWillAnswer: 'سيجيبك شخص هنا.',
+  personAnswers: 'يجيبك شخص الآن.',
+  backToAgent: 'المتابعة مع الوكيل',
   somebody: 'شخص ما',
   action: {
     // Two names side by side would be one text from left to right if both are in Latin letters.

@@ -176,6 +176,10 @@ export const en = {
   waitsForDevice: (tool: string) => `Waiting for ${tool} on one of your devices…`,
   approve: 'Approve',
   refuse: 'Refuse',
+  askPerson: 'Talk to a person',
+  personWillAnswer: 'A person will answer you here.',
+  personAnswers: 'A person is answering you.',
+  backToAgent: 'Go on with the agent',
   somebody: 'Somebody',
   action: {
     added: (by: string, on: string) => `${by} added ${on}`,

@@ -177,6 +177,10 @@ export const es: Strings = {
   waitsForDevice: (tool) => `Esperando ${tool} en uno de tus dispositivos…`,
   approve: 'Aprobar',
   refuse: 'Rechazar',
+  askPerson: 'Hablar con una persona',
+  personWillAnswer: 'Una persona te responderá aquí.',
+  personAnswers: 'Una persona te está respondiendo.',
+  backToAgent: 'Seguir con el agente',
   somebody: 'Alguien',
   action: {
     added: (by, on) => `${by} añadió a ${on}`,

@@ -72,6 +72,7 @@ function Page() {
       strings={{ en, es, ar }[lang] ?? en}
       layout={layout as Choice<'workspace' | 'messenger'>}
       theme={theme as Choice<'light' | 'dark'>}
+      handovers
       density={density as Choice<'comfortable' | 'compact'>}
     >
       <Actions />
