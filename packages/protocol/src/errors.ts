@@ -273,6 +273,18 @@ export const errors = {
     message: 'The run "{runId}" is already {state}.',
     when: 'A run that is over was cancelled.',
   },
+  ERR_AGENT_RUN_NOT_OVER: {
+    status: 409,
+    retry: false,
+    message: 'The run "{runId}" is still {state}.',
+    when: 'Only a run that is over can be replayed.',
+  },
+  ERR_AGENT_REPLAY_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'The run has no replay "{replayId}".',
+    when: 'There never was such a replay, or the run has had 50 others since.',
+  },
   ERR_AGENT_RUN_NOT_FAILED: {
     status: 409,
     retry: false,

@@ -111,6 +111,10 @@ export type AgentBudgets = {
     money: number
     /** Of external agents. */
     calls: number
+    /** How many of the tokens were for live replays. */
+    replayTokens: number
+    /** How much of the money was for live replays. */
+    replayMoney: number
   }
 }
 
@@ -253,6 +257,173 @@ export type AgentRating = {
   createdAt: number
   /** When the rating last changed, in Unix milliseconds. */
   updatedAt: number
+}
+
+export type AgentReplay = {
+  id: string
+  /** Id of the run. */
+  runId: string
+  /** UID of the agent. */
+  agentUid: string
+  /** `recorded`: plays the run again from its record, and calls nothing. `live`: asks the model again, and answers calls of tools from the record. */
+  mode: 'recorded' | 'live'
+  /** The revision of the agent that the replay uses. */
+  revision?: number
+  /** Fields of the agent that differ from the revision. */
+  changes?: {
+    /** What the model is told before each conversation. */
+    instruction?: string
+    /** Id of the model. */
+    model?: string
+    /** Settings of the model. */
+    modelMetaData?: {
+      temperature?: number
+      /** Longest answer of the model. */
+      maxTokens?: number
+      [field: string]: unknown
+    }
+    /** Id of the provider of the model. An agent without one fails to answer. */
+    providerId?: string
+  }
+  /** `queued`: another replay of the app is under way, or no worker is free. `stopped`: the record ends here. */
+  state: 'queued' | 'running' | 'finished' | 'stopped' | 'failed'
+  /** Why it ended, as in runs. `not_recorded`: the model called a tool in a way that the run did not; the last step has the call. `record_ends`: the run ended here without an answer, or the answer was deleted. */
+  reason?:
+    | 'answered'
+    | 'cut_short'
+    | 'held'
+    | 'handed_over'
+    | 'cancelled_by_user'
+    | 'cancelled_by_app'
+    | 'question_deleted'
+    | 'agent_inactive'
+    | 'not_configured'
+    | 'timed_out'
+    | 'interrupted'
+    | 'empty_answer'
+    | 'disapproved'
+    | 'not_deliverable'
+    | 'filtered'
+    | 'outcome_unknown'
+    | 'repeated_call'
+    | 'too_many_steps'
+    | 'unanswered'
+    | 'budget_run'
+    | 'budget_user'
+    | 'budget_app'
+    | 'budget_unpriced'
+    | 'provider_limited'
+    | 'provider_unavailable'
+    | 'provider_refused'
+    | 'provider_invalid'
+    | 'provider_silent'
+    | 'provider_forbidden'
+    | 'agent_failed'
+    | 'not_recorded'
+    | 'record_ends'
+  /** More about the reason. */
+  error?: string
+  /** What the rules of moderation say about the answer, as they are when the replay ends. Missing if no rule looks at it. */
+  moderation?: {
+    /** `pending`: a check would follow. */
+    status: 'approved' | 'pending' | 'disapproved'
+    /** The rule that disapproves it. */
+    ruleId?: string
+    /** Its name. */
+    ruleName?: string
+  }
+  /** When it was requested, in Unix milliseconds. */
+  createdAt: number
+  /** When it started, in Unix milliseconds. */
+  startedAt?: number
+  /** When it ended, in Unix milliseconds. */
+  endedAt?: number
+}
+
+export type AgentReplayDetails = {
+  id: string
+  /** Id of the run. */
+  runId: string
+  /** UID of the agent. */
+  agentUid: string
+  /** `recorded`: plays the run again from its record, and calls nothing. `live`: asks the model again, and answers calls of tools from the record. */
+  mode: 'recorded' | 'live'
+  /** The revision of the agent that the replay uses. */
+  revision?: number
+  /** Fields of the agent that differ from the revision. */
+  changes?: {
+    /** What the model is told before each conversation. */
+    instruction?: string
+    /** Id of the model. */
+    model?: string
+    /** Settings of the model. */
+    modelMetaData?: {
+      temperature?: number
+      /** Longest answer of the model. */
+      maxTokens?: number
+      [field: string]: unknown
+    }
+    /** Id of the provider of the model. An agent without one fails to answer. */
+    providerId?: string
+  }
+  /** `queued`: another replay of the app is under way, or no worker is free. `stopped`: the record ends here. */
+  state: 'queued' | 'running' | 'finished' | 'stopped' | 'failed'
+  /** Why it ended, as in runs. `not_recorded`: the model called a tool in a way that the run did not; the last step has the call. `record_ends`: the run ended here without an answer, or the answer was deleted. */
+  reason?:
+    | 'answered'
+    | 'cut_short'
+    | 'held'
+    | 'handed_over'
+    | 'cancelled_by_user'
+    | 'cancelled_by_app'
+    | 'question_deleted'
+    | 'agent_inactive'
+    | 'not_configured'
+    | 'timed_out'
+    | 'interrupted'
+    | 'empty_answer'
+    | 'disapproved'
+    | 'not_deliverable'
+    | 'filtered'
+    | 'outcome_unknown'
+    | 'repeated_call'
+    | 'too_many_steps'
+    | 'unanswered'
+    | 'budget_run'
+    | 'budget_user'
+    | 'budget_app'
+    | 'budget_unpriced'
+    | 'provider_limited'
+    | 'provider_unavailable'
+    | 'provider_refused'
+    | 'provider_invalid'
+    | 'provider_silent'
+    | 'provider_forbidden'
+    | 'agent_failed'
+    | 'not_recorded'
+    | 'record_ends'
+  /** More about the reason. */
+  error?: string
+  /** What the rules of moderation say about the answer, as they are when the replay ends. Missing if no rule looks at it. */
+  moderation?: {
+    /** `pending`: a check would follow. */
+    status: 'approved' | 'pending' | 'disapproved'
+    /** The rule that disapproves it. */
+    ruleId?: string
+    /** Its name. */
+    ruleName?: string
+  }
+  /** When it was requested, in Unix milliseconds. */
+  createdAt: number
+  /** When it started, in Unix milliseconds. */
+  startedAt?: number
+  /** When it ended, in Unix milliseconds. */
+  endedAt?: number
+  /** The answer. Nobody in the conversation gets it. */
+  text?: string
+  /** As those of a run. Only calls of the model of a live replay have costs. */
+  steps: AgentStep[]
+  difference?: ReplayDifference
 }
 
 export type AgentRevision = {
@@ -476,7 +647,7 @@ export type AgentStep = {
   attempt: number
   /** `agent_call`: of an external agent. */
   kind: 'model_call' | 'agent_call' | 'tool_call'
-  /** `cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran. */
+  /** `cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: it never ran, because nobody approved it, or because a replay stopped there. */
   state: 'running' | 'done' | 'failed' | 'cut' | 'waiting' | 'approved' | 'skipped'
   /** Whether the user has to approve the call, or a device of the user has to make it. */
   waitsFor?: 'approval' | 'device'
@@ -3436,6 +3607,33 @@ export type NewAgentRating = {
   comment?: string | undefined
 }
 
+export type NewAgentReplay = {
+  /** `recorded`: plays the run again from its record, and calls nothing. `live`: asks the model again, and answers calls of tools from the record. */
+  mode: 'recorded' | 'live'
+  /** The revision of the agent to use. Default: that of the run. Only for live replays. */
+  revision?: number | undefined
+  /** Fields of the agent that differ from the revision. Only for live replays. */
+  changes?:
+    | {
+        /** What the model is told before each conversation. */
+        instruction?: string | undefined
+        /** Id of the model. */
+        model?: string | undefined
+        /** Settings of the model. */
+        modelMetaData?:
+          | {
+              temperature?: number | undefined
+              /** Longest answer of the model. */
+              maxTokens?: number | undefined
+              [field: string]: unknown
+            }
+          | undefined
+        /** Id of the provider of the model. An agent without one fails to answer. */
+        providerId?: string | undefined
+      }
+    | undefined
+}
+
 export type NewAgentTool = {
   /** Name of your choice, unique within the app. */
   name: string
@@ -4562,6 +4760,36 @@ export type Recording = {
   endTime: number
   /** Path of the file: `/v3/files/{id}`. */
   recording_url: string
+}
+
+/** What the replay did differently from the run, once it is over. */
+export type ReplayDifference = {
+  /** Whether steps, answer and the reason of the end are the same. */
+  same: boolean
+  /** The steps of both, side by side. Attempts that were repeated are left out. */
+  steps: {
+    /** `changed`: the model wrote something else. `missing`: only the run has it. `added`: only the replay has it. */
+    change: 'same' | 'changed' | 'missing' | 'added'
+    /** `agent_call`: of an external agent. */
+    kind: 'model_call' | 'agent_call' | 'tool_call'
+    /** `tool_call`: name of the tool. */
+    tool?: string
+    /** `tool_call`: what the model passed, in the run if it has it. */
+    arguments?: string
+    /** `no` of the step of the run. */
+    recordedNo?: number
+    /** `no` of the step of the replay. */
+    replayedNo?: number
+    /** What the model wrote in the run. */
+    recordedText?: string
+    /** What the model wrote in the replay. */
+    replayedText?: string
+  }[]
+  /** The words of both answers, in order. `missing`: only in the run. `added`: only in the replay. */
+  answer: {
+    change: 'same' | 'missing' | 'added'
+    text: string
+  }[]
 }
 
 export type RestoredRevision = {
@@ -6913,6 +7141,8 @@ export type ContinueAgentRunBody = {
   /** Whether the device could not do it. */
   failed?: boolean | undefined
 }
+
+export type StartAgentReplayBody = NewAgentReplay
 
 export type SetAgentRatingBody = NewAgentRating
 
@@ -11974,6 +12204,43 @@ export class AgentRunsMethods {
   }
 }
 
+/** `client.agentReplays` */
+export class AgentReplaysMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Play a run again. */
+  async start(
+    runId: string,
+    body: StartAgentReplayBody,
+    options?: CallOptions,
+  ): Promise<AgentReplay> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/ai-agents/runs/${segment(runId)}/replays`, body },
+      options,
+    )
+  }
+
+  /** List replays of a run, newest first. */
+  async list(runId: string, options?: CallOptions): Promise<AgentReplay[]> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/runs/${segment(runId)}/replays` },
+      options,
+    )
+  }
+
+  /** Get a replay with its steps and its difference from the run. */
+  async get(runId: string, replayId: string, options?: CallOptions): Promise<AgentReplayDetails> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/ai-agents/runs/${segment(runId)}/replays/${segment(replayId)}` },
+      options,
+    )
+  }
+}
+
 /** `client.agentRatings` */
 export class AgentRatingsMethods {
   readonly #transport: Transport
@@ -14282,6 +14549,7 @@ export class Operations {
   readonly knowledge: KnowledgeMethods
   readonly agentRevisions: AgentRevisionsMethods
   readonly agentRuns: AgentRunsMethods
+  readonly agentReplays: AgentReplaysMethods
   readonly agentRatings: AgentRatingsMethods
   readonly agentHandovers: AgentHandoversMethods
   readonly agentFigures: AgentFiguresMethods
@@ -14345,6 +14613,7 @@ export class Operations {
     this.knowledge = new KnowledgeMethods(transport)
     this.agentRevisions = new AgentRevisionsMethods(transport)
     this.agentRuns = new AgentRunsMethods(transport)
+    this.agentReplays = new AgentReplaysMethods(transport)
     this.agentRatings = new AgentRatingsMethods(transport)
     this.agentHandovers = new AgentHandoversMethods(transport)
     this.agentFigures = new AgentFiguresMethods(transport)

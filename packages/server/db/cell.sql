@@ -2831,6 +2831,12 @@ CREATE FUNCTION public.is_id_taken(p_app_no integer, p_conversation bigint, p_id
     LANGUAGE sql STABLE
     RETURN (public.taken_ids(p_app_no, p_conversation, ARRAY[p_id]) <> '{}'::bigint[]);
 
+CREATE FUNCTION public.is_replay(p_app_no integer, p_run uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from agent_replays where app_no = p_app_no and replay_id = p_run)
+$$;
+
 CREATE FUNCTION public.job_clock() RETURNS timestamp with time zone
     LANGUAGE sql
     RETURN clock_timestamp();
@@ -3815,12 +3821,13 @@ CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit i
       (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
       limit p_limit))
     returning run_id
+  ), replays as (
+    delete from agent_replays p using gone where p.app_no = p_app_no and p.run_id = gone.run_id returning p.replay_id
   ), steps as (
-    delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+    delete from agent_steps s using (select run_id from gone union all select replay_id from replays) played
+    where s.app_no = p_app_no and s.run_id = played.run_id
   ), rated as (
     delete from agent_ratings where app_no = p_app_no and uid = p_uid
-  ), ratings as (
-    delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
   ), handovers as (
     delete from agent_handovers where ctid = any (array(
       (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
@@ -3940,6 +3947,7 @@ declare
   b agent_budgets;
   s agent_spending;
   v_uid text;
+  v_replay boolean := is_replay(p_app_no, p_run);
   v_now timestamptz := clock_timestamp();
   v_calls int := case when p_kind = 'agent_call' then 1 else 0 end;
   v_tokens bigint;
@@ -3953,17 +3961,19 @@ begin
   select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
   into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
   if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
-  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls, v_replay);
   if p_kind = 'agent_call' then
     if s.calls > b.app_month_calls then return 'budget_app'; end if;
   elsif s.tokens > b.app_month_tokens or s.money > b.app_month_money then
     return 'budget_app';
   end if;
-  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
-  if p_kind = 'agent_call' then
-    if s.calls > b.user_day_calls then return 'budget_user'; end if;
-  elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
-    return 'budget_user';
+  if not v_replay then
+    s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+    if p_kind = 'agent_call' then
+      if s.calls > b.user_day_calls then return 'budget_user'; end if;
+    elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
+      return 'budget_user';
+    end if;
   end if;
   insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
   values (p_app_no, p_run, p_no, p_attempt, p_kind, p_provider, p_model, p_tokens, p_money, v_now);
@@ -4838,7 +4848,8 @@ begin
   v_tokens := c.charged_tokens - c.reserved_tokens;
   v_money := coalesce(c.charged_money - c.reserved_money, 0);
   if v_tokens = 0 and v_money = 0 then return; end if;
-  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money, 0,
+    is_replay(p_app_no, p_run));
   select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
   if v_uid is not null then
     perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
@@ -5030,17 +5041,21 @@ CREATE TABLE public.agent_spending (
     period date NOT NULL,
     tokens bigint NOT NULL,
     money double precision NOT NULL,
-    calls bigint DEFAULT 0 NOT NULL
+    calls bigint DEFAULT 0 NOT NULL,
+    replay_tokens bigint DEFAULT 0 NOT NULL,
+    replay_money double precision DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 
-CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_tokens bigint, p_money double precision, p_calls integer DEFAULT 0) RETURNS public.agent_spending
+CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_tokens bigint, p_money double precision, p_calls integer DEFAULT 0, p_replay boolean DEFAULT false) RETURNS public.agent_spending
     LANGUAGE sql
     AS $$
-  insert into agent_spending as s (app_no, uid, period, tokens, money, calls)
-  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls)
+  insert into agent_spending as s (app_no, uid, period, tokens, money, calls, replay_tokens, replay_money)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls,
+    case when p_replay then p_tokens else 0 end, case when p_replay then coalesce(p_money, 0) else 0 end)
   on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money,
-    calls = s.calls + excluded.calls
+    calls = s.calls + excluded.calls, replay_tokens = s.replay_tokens + excluded.replay_tokens,
+    replay_money = s.replay_money + excluded.replay_money
   returning *
 $$;
 
@@ -5955,6 +5970,7 @@ CREATE TABLE public.agent_blocks (
     slug text NOT NULL COLLATE pg_catalog."C",
     definition jsonb NOT NULL,
     secret_sealed bytea,
+    listed text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );
@@ -6004,6 +6020,24 @@ CREATE TABLE public.agent_ratings (
     comment text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.agent_replays (
+    app_no integer NOT NULL,
+    replay_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id uuid NOT NULL,
+    mode text NOT NULL COLLATE pg_catalog."C",
+    revision integer,
+    changes jsonb,
+    job_id bigint,
+    state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    error text,
+    answer text,
+    verdict jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone
 );
 
 CREATE TABLE public.agent_revisions (
@@ -7220,6 +7254,9 @@ ALTER TABLE ONLY public.agent_ratings
 ALTER TABLE ONLY public.agent_ratings
     ADD CONSTRAINT agent_ratings_pkey PRIMARY KEY (app_no, run_id, uid);
 
+ALTER TABLE ONLY public.agent_replays
+    ADD CONSTRAINT agent_replays_pkey PRIMARY KEY (app_no, replay_id);
+
 ALTER TABLE ONLY public.agent_revisions
     ADD CONSTRAINT agent_revisions_pkey PRIMARY KEY (app_no, agent_uid, no);
 
@@ -7590,6 +7627,10 @@ CREATE INDEX agent_ratings_created ON public.agent_ratings USING btree (app_no, 
 
 CREATE INDEX agent_ratings_user ON public.agent_ratings USING btree (app_no, uid, created_at, rating_id);
 
+CREATE INDEX agent_replays_open ON public.agent_replays USING btree (created_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX agent_replays_run ON public.agent_replays USING btree (app_no, run_id, created_at, replay_id);
+
 CREATE INDEX agent_runs_agent ON public.agent_runs USING btree (app_no, agent_uid, created_at, run_id);
 
 CREATE INDEX agent_runs_created ON public.agent_runs USING btree (app_no, created_at, run_id);
@@ -7919,6 +7960,9 @@ ALTER TABLE ONLY public.agent_ratings
 
 ALTER TABLE ONLY public.agent_ratings
     ADD CONSTRAINT agent_ratings_app_no_run_id_fkey FOREIGN KEY (app_no, run_id) REFERENCES public.agent_runs(app_no, run_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.agent_replays
+    ADD CONSTRAINT agent_replays_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.agent_revisions
     ADD CONSTRAINT agent_revisions_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -135,6 +135,7 @@ export interface CellRows {
     slug: string
     definition: unknown
     secret_sealed: Buffer | null
+    listed: string | null
     created_at: Date
     updated_at: Date
   }
@@ -180,6 +181,23 @@ export interface CellRows {
     created_at: Date
     updated_at: Date
   }
+  agent_replays: {
+    app_no: number
+    replay_id: string
+    run_id: string
+    mode: string
+    revision: number | null
+    changes: unknown | null
+    job_id: number | null
+    state: string
+    reason: string | null
+    error: string | null
+    answer: string | null
+    verdict: unknown | null
+    created_at: Date
+    started_at: Date | null
+    ended_at: Date | null
+  }
   agent_revisions: {
     app_no: number
     agent_uid: string
@@ -224,6 +242,8 @@ export interface CellRows {
     tokens: number
     money: number
     calls: number
+    replay_tokens: number
+    replay_money: number
   }
   agent_steps: {
     app_no: number

@@ -8,6 +8,7 @@ import { agentHandoverRoutes } from './areas/agents/handovers.routes.ts'
 import { crawlRoutes } from './areas/agents/knowledge/crawl/routes.ts'
 import { knowledgeRoutes } from './areas/agents/knowledge/routes.ts'
 import { agentRatingRoutes } from './areas/agents/ratings.routes.ts'
+import { agentReplayRoutes } from './areas/agents/replays.routes.ts'
 import { agentRevisionRoutes } from './areas/agents/revisions.routes.ts'
 import { agentRoutes } from './areas/agents/routes.ts'
 import { agentRunRoutes } from './areas/agents/runs.routes.ts'
@@ -122,6 +123,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   crawlRoutes,
   agentRevisionRoutes,
   agentRunRoutes,
+  agentReplayRoutes,
   agentRatingRoutes,
   agentHandoverRoutes,
   agentFigureRoutes,

@@ -20,7 +20,7 @@ const server = useServer()
 
 /** Operations for the app only. */
 const OF_THE_APP =
-  /^(api_keys|erasures|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|notification_logs|notifications|push_providers|sms_providers|email_providers|suppressions|keyword_lists|moderation_checks|model_providers|agents|external_agents|agent_revisions|api_tools|frontend_actions|mcp_servers|agent_tools|agent_variables|agent_budgets|agent_figures|knowledge|flag_reasons|blocked_messages|flagged_messages|checked_messages|rule_previews|imports|exports|sanctions|review_items)$/
+  /^(api_keys|erasures|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats|moderation_rules|notification_settings|notification_logs|notifications|push_providers|sms_providers|email_providers|suppressions|keyword_lists|moderation_checks|model_providers|agents|external_agents|agent_revisions|api_tools|frontend_actions|mcp_servers|agent_tools|agent_variables|agent_budgets|agent_replays|agent_figures|knowledge|flag_reasons|blocked_messages|flagged_messages|checked_messages|rule_previews|imports|exports|sanctions|review_items)$/
 
 /** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {

@@ -213,6 +213,7 @@ suite("an app's data", () => {
     agent_tools: credentials,
     agent_variables: credentials,
     agent_budgets: credentials,
+    agent_replays: credentials,
     knowledge: credentials,
     keyword_lists: moderators,
     flag_reasons: moderators,

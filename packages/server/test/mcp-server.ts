@@ -7,6 +7,8 @@ import { after, before } from 'node:test'
 export interface McpServer {
   url: string
   key: string
+  /** How many requests it got, of any kind. */
+  requests: number
   /** Calls of tools, with their arguments. */
   calls: { name: string; arguments: unknown }[]
   /** Sessions that it knows. */
@@ -23,8 +25,13 @@ const TOOLS = [
 
 /** Starts a server that ends with the test file. Call it at the top level of the file. */
 export function useMcpServer(answer: McpServer['answer']): McpServer {
-  const mcp: McpServer = { url: '', key: 'open-sesame', calls: [], sessions: new Set(), answer }
-  const server = createServer((request, response) => void serve(mcp, request, response))
+  const mcp: McpServer = {
+    ...{ url: '', key: 'open-sesame', requests: 0, calls: [], sessions: new Set(), answer },
+  }
+  const server = createServer((request, response) => {
+    mcp.requests++
+    void serve(mcp, request, response)
+  })
   before(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     mcp.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`

@@ -451,6 +451,8 @@ create table agent_blocks (
   definition jsonb not null,
   -- Headers and passwords.
   secret_sealed bytea,
+  -- Of an MCP server: its tools when a run last listed them, as JSON. A text, because servers send what jsonb refuses.
+  listed text,
   -- As in agents.
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -502,9 +504,10 @@ create index agent_runs_user on agent_runs (app_no, uid, created_at, run_id);
 create index agent_runs_open on agent_runs (created_at) where ended_at is null;
 create index agent_runs_ended on agent_runs (ended_at) where ended_at is not null;
 
--- What a run did. A step that was cut off or failed is repeated with the next attempt.
+-- What a run did, or a replay of one. A step that was cut off or failed is repeated with the next attempt.
 create table agent_steps (
   app_no int not null,
+  -- The id of the run or of the replay.
   run_id uuid not null,
   no int not null,
   attempt int not null,
@@ -516,7 +519,7 @@ create table agent_steps (
   model text,
   -- The answer so far. Null once the message has it.
   text text,
-  -- What the model wants: {text, calls: [{id, name, arguments}]}. Null once the message has the answer.
+  -- What the model wants: {text, calls: [{id, name, arguments}]}. Null if it wants nothing more.
   calls jsonb,
   -- A call of a tool: its name, the model's id of the call, the arguments as JSON text, and what came of it. A call
   -- without a result is under way, was cut off, or nobody knows.
@@ -539,6 +542,35 @@ create table agent_steps (
   ended_at timestamptz,
   primary key (app_no, run_id, no, attempt)
 );
+
+-- Runs that were played again. A replay goes with its run, and has steps as runs do.
+create table agent_replays (
+  app_no int not null references apps,
+  replay_id uuid not null default gen_random_uuid(),
+  run_id uuid not null,
+  -- recorded: nothing is called. live: the model is.
+  mode text collate "C" not null,
+  -- What the agent is like in a live replay: a revision, and fields that differ from it.
+  revision int,
+  changes jsonb,
+  -- Null once the job can't run any more.
+  job_id bigint,
+  -- queued, running, finished, stopped (where the record ends) or failed.
+  state text collate "C" not null default 'queued',
+  -- Why it ended, and more about it.
+  reason text collate "C",
+  error text,
+  -- What the model answered. Null in a recorded replay: the message has it.
+  answer text,
+  -- What the rules of moderation say about the answer: {status, ruleId, ruleName}.
+  verdict jsonb,
+  created_at timestamptz not null default now(),
+  started_at timestamptz,
+  ended_at timestamptz,
+  primary key (app_no, replay_id)
+);
+create index agent_replays_run on agent_replays (app_no, run_id, created_at, replay_id);
+create index agent_replays_open on agent_replays (created_at) where ended_at is null;
 
 -- What users think of answers: those who asked, and members of groups. A rating goes with its run.
 create table agent_ratings (
@@ -617,6 +649,9 @@ create table agent_spending (
   money float8 not null,
   -- Of external agents.
   calls bigint not null default 0,
+  -- How much of it was for live replays.
+  replay_tokens bigint not null default 0,
+  replay_money float8 not null default 0,
   primary key (app_no, uid, period)
 ) with (fillfactor = 50);
 create index agent_spending_period on agent_spending (period);

@@ -45,6 +45,8 @@ const SECTION_OF_TAG: Record<string, Section> = {
   agent_tools: 'integration',
   agent_variables: 'integration',
   agent_budgets: 'integration',
+  // A live one costs money.
+  agent_replays: 'integration',
   // A run shows what users asked.
   agent_runs: 'data',
   agent_ratings: 'data',

@@ -57,6 +57,7 @@ const AREAS: Record<string, [title: string, description: string]> = {
   knowledge: ['Knowledge', 'What agents know: sources that they search and cite.'],
   agent_budgets: ['Agent budgets', 'What agents may spend on models.'],
   agent_runs: ['Agent runs', 'Answers of agents, under way and of the last 30 days.'],
+  agent_replays: ['Agent replays', 'Runs of agents that are played again, to compare them.'],
   agent_ratings: ['Agent ratings', 'What users think of the answers of agents.'],
   agent_handovers: ['Agent handovers', 'Conversations with agents in which a person answers.'],
   agent_figures: ['Agent figures', 'How well agents do, by day and revision.'],

@@ -1,5 +1,6 @@
 import { crawlKnowledgeJob } from '../areas/agents/knowledge/crawl/crawl.job.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from '../areas/agents/knowledge/index.job.ts'
+import { replayAgentJob } from '../areas/agents/replay.job.ts'
 import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
@@ -72,6 +73,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   recordJob,
   runAgentJob,
   sweepAgentRunsJob,
+  replayAgentJob,
   indexKnowledgeJob,
   sweepKnowledgeJob,
   crawlKnowledgeJob,

@@ -110,7 +110,11 @@ async function manageAgents(story: Story): Promise<void> {
 /** A person asks. The model refuses the first question, and never ends the second answer. */
 async function askAgent(story: Story): Promise<void> {
   const replies: Record<string, ModelReply[]> = {
-    'When am I on call?': [400, ['You are on call on Monday.']],
+    'When am I on call?': [
+      400,
+      ['You are on call on Monday.'],
+      ['You are on call on Monday, from 8 to 16.'],
+    ],
     'And the others?': [endless()],
     'Book shift 12': [[{ tool: 'book_shift', args: { shift: '12' } }], ['You have the shift.']],
     'Book shift 13': [[{ tool: 'book_shift', args: { shift: '13' } }], ['As you like.']],
@@ -146,6 +150,7 @@ async function askAgent(story: Story): Promise<void> {
     return state === 'finished'
   })
   await story.show('getAgentRun', { ids: { runId } })
+  await replayRun(story, runId)
   await story.show('setAgentRating', {
     ...{ as, ids: { runId }, body: { rating: 'down', comment: 'Which Monday?' } },
   })
@@ -189,6 +194,21 @@ async function handOver(story: Story, agentUid: string): Promise<void> {
     ...{ ids, body: { text: 'Hello Marta, this is Ana. Monday is yours again.' } },
   })
   await story.show('closeAgentHandover', { ids })
+}
+
+/** Would another instruction have been better? */
+async function replayRun(story: Story, runId: string): Promise<void> {
+  const ids = { runId }
+  const { id: replayId } = await story.show('startAgentReplay', {
+    ids,
+    body: { mode: 'live', changes: { instruction: 'Name the hours, too.' } },
+  })
+  await until('the end of the replay', async () => {
+    const { endedAt } = await story.run('getAgentReplay', { ids: { runId, replayId } })
+    return endedAt !== undefined
+  })
+  await story.show('listAgentReplays', { ids })
+  await story.show('getAgentReplay', { ids: { runId, replayId } })
 }
 
 /** The agent asks before it books, and lets the device open what it found. */

@@ -160,6 +160,17 @@ export const resources: Resources = {
     },
     unknown: () => randomUUID(),
   },
+  replayId: {
+    async make(app, { runId }) {
+      const { rows } = await app.cell.db.query<{ replay_id: string }>({
+        name: '',
+        text: `insert into agent_replays (app_no, run_id, mode) values ($1, $2, 'recorded') returning replay_id`,
+        values: [app.no, runId],
+      })
+      return rows[0]?.replay_id ?? ''
+    },
+    unknown: () => randomUUID(),
+  },
   'external_agents.id': {
     async make(app) {
       const body = EXTERNAL_AGENT
@@ -208,6 +219,11 @@ async function madeText(app: TestApp): Promise<string> {
   return (await app.call('POST', path, { body: newText() })).body.data.uniqueId
 }
 
+async function endRun(app: TestApp, runId: string | undefined): Promise<void> {
+  const text = `update agent_runs set state = 'failed', ended_at = now() where app_no = $1 and run_id = $2`
+  await app.cell.db.query({ name: '', text, values: [app.no, runId] })
+}
+
 /** Lets a run wait. */
 async function waitingCall(app: TestApp, runId: string | undefined, waitsFor: string) {
   const text = `with waiting as (
@@ -232,9 +248,13 @@ export const samples: Samples = {
   },
   // Only a run that failed can be retried.
   async retryAgentRun(app, { runId }) {
-    const text = `update agent_runs set state = 'failed', ended_at = now() where app_no = $1 and run_id = $2`
-    await app.cell.db.query({ name: '', text, values: [app.no, runId] })
+    await endRun(app, runId)
     return {}
+  },
+  // Only a run that is over can be replayed.
+  async startAgentReplay(app, { runId }) {
+    await endRun(app, runId)
+    return { body: { mode: 'recorded' } }
   },
   setAgentRating: () => ({ body: { rating: 'down', comment: 'Too long' } }),
   async deleteAgentRating(app, { runId, onBehalfOf }) {

@@ -1,5 +1,5 @@
--- Runs of AI agents. Lock order: lease, agent_progress, agent_handovers, agent_runs, then what a send locks, agent_spending
--- ('' first), jobs.
+-- Runs of AI agents. Lock order: lease, agent_progress, agent_handovers, agent_runs, agent_replays, then what a send locks,
+-- agent_spending ('' first), jobs.
 
 /*
  * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
@@ -138,7 +138,7 @@ begin
 end $$;
 
 /*
- * Deletes at most p_limit runs of a user, asked or answered, with their steps and ratings, as many handovers, and the
+ * Deletes at most p_limit runs of a user, asked or answered, with their steps, ratings and replays, as many handovers, and the
  * user's ratings of others' runs. Returns how many runs and handovers.
  */
 create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
@@ -150,12 +150,13 @@ language sql as $$
       (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
       limit p_limit))
     returning run_id
+  ), replays as (
+    delete from agent_replays p using gone where p.app_no = p_app_no and p.run_id = gone.run_id returning p.replay_id
   ), steps as (
-    delete from agent_steps s using gone where s.app_no = p_app_no and s.run_id = gone.run_id
+    delete from agent_steps s using (select run_id from gone union all select replay_id from replays) played
+    where s.app_no = p_app_no and s.run_id = played.run_id
   ), rated as (
     delete from agent_ratings where app_no = p_app_no and uid = p_uid
-  ), ratings as (
-    delete from agent_ratings g using gone where g.app_no = p_app_no and g.run_id = gone.run_id
   ), handovers as (
     delete from agent_handovers where ctid = any (array(
       (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
@@ -172,7 +173,8 @@ $$;
 /*
  * Reserves what a call of a model may cost at most, and adds its step. Returns why it must not be made; the caller rolls
  * back then. Calls of an app take turns at its row. p_money is null if the provider has no prices. External agents
- * (p_kind is agent_call) cost neither tokens nor money; their calls are counted.
+ * (p_kind is agent_call) cost neither tokens nor money; their calls are counted. A replay (p_run is its id) is the
+ * app's, not that of the user who asked.
  */
 create or replace function reserve_agent_call(
   p_app_no int, p_run uuid, p_no int, p_attempt int, p_kind text, p_provider text, p_model text, p_tokens bigint,
@@ -183,6 +185,7 @@ declare
   b agent_budgets;
   s agent_spending;
   v_uid text;
+  v_replay boolean := is_replay(p_app_no, p_run);
   v_now timestamptz := clock_timestamp();
   v_calls int := case when p_kind = 'agent_call' then 1 else 0 end;
   v_tokens bigint;
@@ -196,33 +199,44 @@ begin
   select coalesce(sum(coalesce(charged_tokens, reserved_tokens)), 0), coalesce(sum(coalesce(charged_money, reserved_money)), 0)
   into v_tokens, v_money from agent_steps where app_no = p_app_no and run_id = p_run;
   if v_tokens + p_tokens > b.run_tokens or v_money + p_money > b.run_money then return 'budget_run'; end if;
-  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+  s := spend(p_app_no, '', date_trunc('month', v_now at time zone 'utc')::date, p_tokens, p_money, v_calls, v_replay);
   if p_kind = 'agent_call' then
     if s.calls > b.app_month_calls then return 'budget_app'; end if;
   elsif s.tokens > b.app_month_tokens or s.money > b.app_month_money then
     return 'budget_app';
   end if;
-  s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
-  if p_kind = 'agent_call' then
-    if s.calls > b.user_day_calls then return 'budget_user'; end if;
-  elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
-    return 'budget_user';
+  if not v_replay then
+    s := spend(p_app_no, v_uid, (v_now at time zone 'utc')::date, p_tokens, p_money, v_calls);
+    if p_kind = 'agent_call' then
+      if s.calls > b.user_day_calls then return 'budget_user'; end if;
+    elsif s.tokens > b.user_day_tokens or s.money > b.user_day_money then
+      return 'budget_user';
+    end if;
   end if;
   insert into agent_steps (app_no, run_id, no, attempt, kind, provider_id, model, reserved_tokens, reserved_money, started_at)
   values (p_app_no, p_run, p_no, p_attempt, p_kind, p_provider, p_model, p_tokens, p_money, v_now);
   return null;
 end $$;
 
+/* Whether this is the id of a replay. */
+create or replace function is_replay(p_app_no int, p_run uuid) returns boolean
+language sql stable as $$
+  select exists (select from agent_replays where app_no = p_app_no and replay_id = p_run)
+$$;
+
 /* Adds to what an app (uid '') or a user has spent in a period. */
 create or replace function spend(
-  p_app_no int, p_uid text, p_period date, p_tokens bigint, p_money float8, p_calls int default 0
+  p_app_no int, p_uid text, p_period date, p_tokens bigint, p_money float8, p_calls int default 0,
+  p_replay boolean default false
 )
 returns agent_spending
 language sql as $$
-  insert into agent_spending as s (app_no, uid, period, tokens, money, calls)
-  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls)
+  insert into agent_spending as s (app_no, uid, period, tokens, money, calls, replay_tokens, replay_money)
+  values (p_app_no, p_uid, p_period, p_tokens, coalesce(p_money, 0), p_calls,
+    case when p_replay then p_tokens else 0 end, case when p_replay then coalesce(p_money, 0) else 0 end)
   on conflict (app_no, uid, period) do update set tokens = s.tokens + excluded.tokens, money = s.money + excluded.money,
-    calls = s.calls + excluded.calls
+    calls = s.calls + excluded.calls, replay_tokens = s.replay_tokens + excluded.replay_tokens,
+    replay_money = s.replay_money + excluded.replay_money
   returning *
 $$;
 
@@ -250,7 +264,8 @@ begin
   v_tokens := c.charged_tokens - c.reserved_tokens;
   v_money := coalesce(c.charged_money - c.reserved_money, 0);
   if v_tokens = 0 and v_money = 0 then return; end if;
-  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money, 0,
+    is_replay(p_app_no, p_run));
   select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
   if v_uid is not null then
     perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);

@@ -1,12 +1,14 @@
 /** What a run is about: the question, the agent as it was when the run was started, its model or its server, and its tools. */
 import type { AnswererKind, ChatPrompt, ProviderKind } from '../../core/models/prompt.ts'
+import type { JobDeps } from '../../deps.ts'
 import { findProvider } from '../models/queries.ts'
 import type { Definition } from './actions.ts'
 import type { ExternalDefinition } from './external.actions.ts'
 import { lowered } from './headers.ts'
 import { SEARCH_TOOL } from './knowledge/search.ts'
 import { fillInstruction, readTurns, readVariables, senderOf } from './prompt.ts'
-import { findAnswerer, findModeration } from './queries.ts'
+import { findAnswerer, findAnyAgent, findModeration } from './queries.ts'
+import { findRevision } from './revisions.queries.ts'
 import { type AgentJob, Ended } from './run.ts'
 import { findQuestion, type QuestionRow } from './runs.queries.ts'
 import { DEFAULT_MODEL } from './schema.ts'
@@ -15,6 +17,8 @@ import { openActions, openToolbox, type Toolbox, type ToolContext } from './tool
 const DEFAULT_TOKENS = 1_024
 
 type AnsweringAgent = Awaited<ReturnType<typeof findAnswerer.one>>
+/** What a built agent answers with. */
+type BuiltAgent = Pick<AnsweringAgent, 'used' | 'sources'>
 
 /** Who can be asked: a model of a provider, or an external agent. */
 export interface Answerer {
@@ -72,17 +76,50 @@ export async function readAsked(
   return { ...setup, question, searches, moderated: moderation !== null }
 }
 
+/** What is replayed, and with which agent. */
+export interface Replayed {
+  runId: string
+  startedAt: Date
+  revision: number | null
+  changes: Partial<Definition>
+}
+
+/**
+ * The same for a replay: the agent as it was in a revision, with changes, and the thread as it was when the run was
+ * started, without what was deleted since. An agent that somebody has paused can be replayed.
+ */
+export async function readReplayed(
+  job: JobDeps,
+  appNo: number,
+  { runId, startedAt, revision, changes }: Replayed,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { db } = job.cell
+  const question = await findQuestion.maybeOne(db, { appNo, runId })
+  if (!question) throw new Ended('failed', 'question_deleted')
+  const { agent_uid: uid } = question
+  const agent = await findAnyAgent.maybeOne(db, { appNo, uid })
+  if (agent?.kind !== 'built') throw new Ended('failed', 'agent_inactive')
+  const kept =
+    revision === null ? undefined : await findRevision.maybeOne(db, { appNo, uid, no: revision })
+  const used = { ...((kept?.content ?? agent.definition) as Definition), ...changes }
+  const variables = await readVariables(db, appNo, question)
+  const known = { job, appNo, runId, question, variables, replayed: startedAt }
+  const setup = await readBuilt(known, { used, sources: agent.sources }, signal)
+  return { ...setup, question, searches: agent.sources.length > 0, moderated: false }
+}
+
 async function readBuilt(
   known: ToolContext,
-  agent: AnsweringAgent,
+  agent: BuiltAgent,
   signal: AbortSignal,
 ): Promise<Setup> {
-  const { job, appNo, question, variables } = known
+  const { job, appNo, question, variables, replayed } = known
   const definition = agent.used as Definition
   const { providerId, model = DEFAULT_MODEL, modelMetaData, instruction } = definition
   const [first, ...fallbacks] = await readProviders(known, providerId, model)
   if (!first) throw new Ended('failed', 'not_configured', 'The agent has no model provider.')
-  const turns = await readTurns(job.cell.db, appNo, question)
+  const turns = await readTurns(job.cell.db, appNo, question, replayed)
   // Last, because somebody has to close it.
   const toolbox = await openToolbox(known, { ...definition, sources: agent.sources }, signal)
   return {

@@ -36,10 +36,12 @@ export const listBlocks = query<Range & { appNo: number; kind: BlockKind }, Bloc
   `select ${COLUMNS} from agent_blocks where app_no = :appNo and kind = :kind and ${inRange}`,
 )
 
+export type NamedBlock = BlockRow & Pick<CellRows['agent_blocks'], 'listed'>
+
 /** Those with these names, in this order. Names of parts that were deleted are left out. */
-export const listNamed = query<{ appNo: number; kind: BlockKind; slugs: string[] }, BlockRow>(
+export const listNamed = query<{ appNo: number; kind: BlockKind; slugs: string[] }, NamedBlock>(
   'agents.listNamed',
-  `select b.slug, b.definition, b.secret_sealed, b.created_at, b.updated_at
+  `select b.slug, b.definition, b.secret_sealed, b.listed, b.created_at, b.updated_at
    from unnest(:slugs::text[]) with ordinality named (slug, nth)
    join agent_blocks b on b.app_no = :appNo and b.kind = :kind and b.slug = named.slug
    order by named.nth`,
@@ -69,6 +71,13 @@ export const updateBlock = query<OneBlock & Stored, BlockRow>(
      updated_at = now()
    where app_no = :appNo and kind = :kind and slug = :slug
    returning ${COLUMNS}`,
+)
+
+/** Keeps what an MCP server offers, for replays, which don't ask it. */
+export const storeListed = query<{ appNo: number; slug: string; listed: string }>(
+  'agents.storeListed',
+  `update agent_blocks set listed = :listed
+   where app_no = :appNo and kind = 'mcpServer' and slug = :slug and listed is distinct from :listed`,
 )
 
 export const removeBlock = query<OneBlock, { slug: string }>(

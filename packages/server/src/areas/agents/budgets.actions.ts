@@ -14,15 +14,16 @@ type Limits = Record<LimitName, number | null>
 
 const findBudgets = query<
   { appNo: number },
-  { limits: Limits | null; tokens: number; money: number; calls: number }
+  { limits: Limits | null; spent: AgentBudgets['spentThisMonth'] }
 >(
   'agents.findBudgets',
   `select (select json_build_object('runTokens', run_tokens, 'runMoney', run_money, 'userDayTokens', user_day_tokens,
        'userDayMoney', user_day_money, 'appMonthTokens', app_month_tokens, 'appMonthMoney', app_month_money,
        'userDayCalls', user_day_calls, 'appMonthCalls', app_month_calls)
      from agent_budgets where app_no = :appNo) as limits,
-     coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(money), 0)::float8 as money,
-     coalesce(sum(calls), 0)::bigint as calls
+     json_build_object('tokens', coalesce(sum(tokens), 0), 'money', coalesce(sum(money), 0),
+       'calls', coalesce(sum(calls), 0), 'replayTokens', coalesce(sum(replay_tokens), 0),
+       'replayMoney', coalesce(sum(replay_money), 0)) as spent
    from agent_spending
    where app_no = :appNo and uid = '' and period = date_trunc('month', now() at time zone 'utc')::date`,
 )
@@ -40,9 +41,9 @@ const storeBudgets = query<{ appNo: number } & Limits>(
 )
 
 export async function getAgentBudgets(db: Executor, appNo: number): Promise<AgentBudgets> {
-  const { limits, tokens, money, calls } = await findBudgets.one(db, { appNo })
+  const { limits, spent } = await findBudgets.one(db, { appNo })
   const set = Object.entries(limits ?? {}).filter(([, limit]) => limit !== null)
-  return { ...Object.fromEntries(set), spentThisMonth: { tokens, money, calls } }
+  return { ...Object.fromEntries(set), spentThisMonth: spent }
 }
 
 export function updateAgentBudgets(

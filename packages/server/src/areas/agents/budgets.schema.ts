@@ -28,6 +28,8 @@ const Spent = (description: string) =>
       tokens: Type.Integer(),
       money: Type.Number(),
       calls: Type.Integer({ description: 'Of external agents.' }),
+      replayTokens: Type.Integer({ description: 'How many of the tokens were for live replays.' }),
+      replayMoney: Type.Number({ description: 'How much of the money was for live replays.' }),
     },
     { additionalProperties: false, description },
   )

@@ -109,6 +109,8 @@ suite('getAgentBudgets', () => {
   test('shows no limits and nothing spent in a new app', async () => {
     const app = await server.newApp()
     const budgets = await app.client.agentBudgets.get()
-    assert.deepEqual(budgets, { spentThisMonth: { tokens: 0, money: 0, calls: 0 } })
+    assert.deepEqual(budgets, {
+      spentThisMonth: { tokens: 0, money: 0, calls: 0, replayTokens: 0, replayMoney: 0 },
+    })
   })
 })

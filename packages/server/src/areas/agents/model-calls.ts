@@ -11,7 +11,6 @@ import {
 import { AnswerText } from './answer-text.ts'
 import type { Answerer, Asked } from './asked.ts'
 import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
-import { finish } from './run-end.ts'
 import { reserveCall, settleCall, storeText, type TrailRow } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { shower } from './shown-text.ts'
@@ -110,7 +109,7 @@ async function callModel(
     ...{ input: usage?.input ?? null, output: usage?.output ?? null },
   }
   if (!called) {
-    await finish(run, { question: asked.question, settled, text: text.trim(), end })
+    await run.finish(run, { question: asked.question, settled, text: text.trim(), end })
     return true
   }
   await inStep(job, (tx) => settleCall.run(tx, settled))

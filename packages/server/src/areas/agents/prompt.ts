@@ -15,16 +15,17 @@ const EVERY = { newer: false, after: null, before: null, limit: 1_000 }
 
 /**
  * Only messages of this thread that the asking user sees. Answers to earlier questions come before the question, even if
- * they were sent after it.
+ * they were sent after it, but in a replay not those that were sent after the start of the run.
  */
 export async function readTurns(
   db: Executor,
   appNo: number,
   question: QuestionRow,
+  until: Date | null = null,
 ): Promise<ChatTurn[]> {
   const { message_id: id, conversation, guid, thread_id: thread, agent_uid: agent, uid } = question
   const before = await listThread.many(db, {
-    ...{ appNo, conversation, thread, question: id, agent, guid, uid, limit: MESSAGES },
+    ...{ appNo, conversation, thread, question: id, agent, guid, uid, until, limit: MESSAGES },
   })
   const turns: ChatTurn[] = []
   let left = BYTES - Buffer.byteLength(question.text)

@@ -3,7 +3,7 @@ import { Milliseconds } from './cursor.ts'
 import { ExternalAgentChanges } from './external.schema.ts'
 import { AgentChanges, AgentParams } from './schema.ts'
 
-const LAST_REVISION = 2_147_483_647
+export const LAST_REVISION = 2_147_483_647
 
 const No = Type.Integer({
   minimum: 1,

@@ -1,5 +1,4 @@
 /** The end of a run that has an answer. */
-import type { ChatEnd } from '../../core/models/prompt.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { insertMessage } from '../messages/queries.ts'
@@ -7,15 +6,8 @@ import { AnswerText } from './answer-text.ts'
 import { announceHandover } from './handovers.actions.ts'
 import { insertHandover, lockHandedOver } from './handovers.queries.ts'
 import { citedIn } from './knowledge/search.ts'
-import { type ActiveRun, Ended, inStep } from './run.ts'
-import {
-  endRun,
-  findQuestion,
-  type QuestionRow,
-  type Settled,
-  settleCall,
-  storeAnswer,
-} from './runs.queries.ts'
+import { type ActiveRun, type Answered, Ended, inStep } from './run.ts'
+import { endRun, findQuestion, type QuestionRow, settleCall, storeAnswer } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { judge } from './shown-text.ts'
 import type { LastWords } from './tool-calls.ts'
@@ -25,12 +17,7 @@ const GONE = 'question_deleted'
 /** Sends the answer and ends the run in one transaction, so there is never more than one. */
 export async function finish(
   { job, stream }: ActiveRun,
-  {
-    question,
-    settled,
-    text,
-    end,
-  }: { question: QuestionRow; settled: Settled; text: string; end: ChatEnd },
+  { question, settled, text, end }: Answered,
 ): Promise<void> {
   const { appNo, input, context } = job
   const { runId } = input

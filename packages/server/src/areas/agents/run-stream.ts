@@ -21,12 +21,18 @@ type Data = ServerBody<'agent.event'>['data']
 type CalledTool = Pick<Data, 'name' | 'displayName' | 'executionText'>
 type WaitingTool = Pick<Data, 'name' | 'displayName' | 'waitsFor'>
 
+interface AgentEvent {
+  type: AgentEventType
+  attempt?: number
+  data?: Data
+}
+
 /** Sends one event of a run. */
 export function sendAgentEvent(
   { bus }: Pick<Deps, 'bus'>,
   appNo: number,
   run: Shown,
-  event: { type: AgentEventType; attempt?: number; data?: Data },
+  event: AgentEvent,
 ): void {
   const { type, attempt, data = {} } = event
   const body: ServerBody<'agent.event'> = {
@@ -55,9 +61,9 @@ export class RunStream {
   #pending = ''
   #timer: NodeJS.Timeout | undefined
 
-  constructor(deps: Pick<Deps, 'bus'>, appNo: number, run: Shown) {
+  constructor(send: (event: AgentEvent) => void) {
     this.#send = (type, data) =>
-      sendAgentEvent(deps, appNo, run, {
+      send({
         type,
         ...(this.#attempt > 0 && { attempt: this.#attempt }),
         ...(data && { data }),

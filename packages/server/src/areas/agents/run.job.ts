@@ -7,8 +7,9 @@ import { readAsked } from './asked.ts'
 import { removeOldHandovers } from './handovers.queries.ts'
 import { searchFirst } from './knowledge/first-search.ts'
 import { askModel } from './model-calls.ts'
+import { endLostReplays } from './replays.queries.ts'
 import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
-import { finishHandedOver } from './run-end.ts'
+import { finish, finishHandedOver } from './run-end.ts'
 import { RunStream, sendAgentEvent } from './run-stream.ts'
 import {
   beginRun,
@@ -49,6 +50,7 @@ export const sweepAgentRunsJob = defineJob({
       }
       lost = rows.length
     }
+    await endLostReplays.run(cell.db, { limit })
     while (!signal.aborted && (await removeOldRuns.one(cell.db, { limit })).removed === limit);
     while (!signal.aborted && (await removeOldHandovers.one(cell.db, { limit })).removed === limit);
     await removeOldSpending.run(cell.db, {})
@@ -66,13 +68,13 @@ async function answer(job: AgentJob): Promise<void> {
   })
   // It was cancelled or deleted meanwhile, or a worker ended it just before it died.
   if (!begun) return
-  const stream = new RunStream(context.deps, appNo, begun)
+  const stream = new RunStream((event) => sendAgentEvent(context.deps, appNo, begun, event))
   if (!begun.resumed) stream.started()
   const deadline = AbortSignal.timeout(
     Math.max(Math.round(runSeconds * 1_000 - begun.elapsed_ms), 0),
   )
   try {
-    await takeSteps({ job, stream, signal: AbortSignal.any([signal, deadline]) })
+    await takeSteps({ job, stream, finish, signal: AbortSignal.any([signal, deadline]) })
   } catch (error) {
     stream.stop()
     signal.throwIfAborted()
@@ -115,7 +117,7 @@ async function takeSteps(run: ActiveRun): Promise<void> {
 }
 
 /** Undefined for a failure of our own, after which the job runs again. */
-function endOf(error: unknown): Ended | undefined {
+export function endOf(error: unknown): Ended | undefined {
   if (error instanceof Ended) return error
   if (error instanceof ChatFailed) return new Ended('failed', error.fault, error.message)
   const refusal = refusalOf(error)

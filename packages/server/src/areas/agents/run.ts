@@ -1,16 +1,28 @@
 /** What the parts of a run have in common. */
+import type { ChatEnd } from '../../core/models/prompt.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Run } from '../../platform/jobs/definition.ts'
 import type { RunStream } from './run-stream.ts'
+import type { QuestionRow, Settled } from './runs.queries.ts'
 import type { EndReason, RunState } from './runs.schema.ts'
 
 export type AgentJob = Run<{ runId: string }, Record<string, never>, JobDeps>
+
+/** What the model wrote when it wanted nothing more. */
+export interface Answered {
+  question: QuestionRow
+  settled: Settled
+  text: string
+  end: ChatEnd
+}
 
 /** A run that is under way. */
 export interface ActiveRun {
   job: AgentJob
   stream: RunStream
+  /** Ends the run with the answer. */
+  finish(run: ActiveRun, answered: Answered): Promise<void>
   /** Aborts when the job must stop, or the run has taken too long. */
   signal: AbortSignal
   /** Who is asked next; the first one unless a call has just failed. */

@@ -49,7 +49,7 @@ function toRun(actor: Actor, row: RunRow): AgentRun {
 
 type Step = AgentRunDetails['steps'][number]
 
-const toStep = (actor: Actor, row: StepRow): Step => ({
+export const toStep = (actor: Actor, row: StepRow): Step => ({
   ...{ no: row.no, attempt: row.attempt, kind: row.kind as Step['kind'] },
   state: row.state as Step['state'],
   ...(row.tool !== null && { tool: row.tool }),

@@ -124,14 +124,14 @@ export const endRun = query<
    returning run_id`,
 )
 
-/** The message has the text from now on. */
+/** The message has the text from now on. What the model wanted before it stays, for replays. */
 export const storeAnswer = query<OneRun & { answerId: number }>(
   'agents.storeAnswer',
   `with answered as (
      update agent_runs set answer_id = :answerId
      where app_no = :appNo and run_id = :runId::uuid returning agent_uid
    ), stepped as (
-     update agent_steps set text = null, calls = null where app_no = :appNo and run_id = :runId::uuid
+     update agent_steps set text = null where app_no = :appNo and run_id = :runId::uuid
    )
    update agents a set last_message_at = now() from answered
    where a.app_no = :appNo and a.uid = answered.agent_uid`,
@@ -180,7 +180,8 @@ export const findQuestion = query<OneRun, QuestionRow>(
 
 /**
  * The messages of a thread before a question, newest first: those that the asking user sees, and answers to earlier
- * questions. In a group, all members may read them. Reads the thread's first message and its newest replies.
+ * questions. In a group, all members may read them. Reads the thread's first message and its newest replies. A replay
+ * leaves out answers from after the start of the run (`until`).
  */
 export const listThread = query<
   {
@@ -191,6 +192,7 @@ export const listThread = query<
     agent: string
     guid: string | null
     uid: string
+    until: Date | null
     limit: number
   },
   { id: number; sender: string; text: string }
@@ -199,7 +201,7 @@ export const listThread = query<
   `select m.id, m.sender, m.data ->> 'text' as text
    from (
      (select * from messages where app_no = :appNo and parent_id = :thread and id <> :question
-        and (id < :question or sender = :agent)
+        and (id < :question or sender = :agent and (:until::timestamptz is null or id_time(id) < :until))
       order by id desc limit :limit)
      union all
      (select * from messages where app_no = :appNo and id = :thread and id <> :question)
@@ -217,7 +219,7 @@ export const listThread = query<
 type OneStep = OneRun & { no: number; attempt: number }
 
 /** Steps that a crash or somebody cut off. Nobody knows what they cost, so it is all that was reserved. */
-const CUT = `state = 'cut', text = null, charged_tokens = reserved_tokens, charged_money = reserved_money,
+export const CUT = `state = 'cut', text = null, charged_tokens = reserved_tokens, charged_money = reserved_money,
      ended_at = clock_timestamp()`
 
 export const cutSteps = query<OneRun>(
@@ -366,7 +368,7 @@ export const endLostRuns = query<{ limit: number }, RunRow & { app_no: number }>
    select r.app_no, ${COLUMNS} from lost r`,
 )
 
-/** Removes runs that ended 30 days ago, with their steps and ratings. */
+/** Removes runs that ended 30 days ago, with their steps, ratings and replays. */
 export const removeOldRuns = query<{ limit: number }, { removed: number }>(
   'agents.removeOldRuns',
   `with gone as (
@@ -376,8 +378,12 @@ export const removeOldRuns = query<{ limit: number }, { removed: number }>(
        -- One that is being rated is removed next time, with that rating.
        for update skip locked))
      returning app_no, run_id
+   ), replays as (
+     delete from agent_replays p using gone where p.app_no = gone.app_no and p.run_id = gone.run_id
+     returning p.app_no, p.replay_id
    ), steps as (
-     delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.run_id
+     delete from agent_steps s using (select * from gone union all select * from replays) played
+     where s.app_no = played.app_no and s.run_id = played.run_id
    )
    select count(*) as removed from gone`,
 )

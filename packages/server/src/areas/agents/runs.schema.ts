@@ -35,7 +35,7 @@ const STEP_STATES = [
   ...(['running', 'done', 'failed', 'cut', 'waiting', 'approved', 'skipped'] as const),
 ] as const
 
-const Step = Type.Object(
+export const Step = Type.Object(
   {
     no: Type.Integer({
       description:
@@ -49,7 +49,7 @@ const Step = Type.Object(
     }),
     state: Type.Enum([...STEP_STATES], {
       description:
-        '`cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: nobody approved it, and it never ran.',
+        '`cut`: its process ended before it did. `waiting`: for a person. `approved`: it runs soon. `skipped`: it never ran, because nobody approved it, or because a replay stopped there.',
     }),
     waitsFor: Type.Optional(
       Type.Enum(['approval', 'device'], {

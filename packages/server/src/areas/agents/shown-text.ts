@@ -53,7 +53,7 @@ function lastWordIn(text: string, from: number): number {
 export async function judge(
   { cell }: JobDeps,
   appNo: number,
-  { agent_uid: sender, guid, uid }: QuestionRow,
+  { agent_uid: sender, guid, uid }: Pick<QuestionRow, 'agent_uid' | 'guid' | 'uid'>,
   data: { text: string },
 ): Promise<Verdict | undefined> {
   const { app_id: id, moderation } = await findModeration.one(cell.db, { appNo })

@@ -19,13 +19,19 @@ import {
   NO_PARAMETERS,
   schemaOf,
 } from './blocks.actions.ts'
-import { type BlockKind, type BlockRow, listNamed } from './blocks.queries.ts'
+import {
+  type BlockKind,
+  type BlockRow,
+  listNamed,
+  type NamedBlock,
+  storeListed,
+} from './blocks.queries.ts'
 import type { NewAgentTool, NewApiTool, NewFrontendAction, NewMcpServer } from './blocks.schema.ts'
 import { openSecrets } from './blocks.ts'
 import type { ExternalDefinition } from './external.actions.ts'
 import { lowered, readHeaders } from './headers.ts'
 import { SEARCH_OFFER, searchForRun } from './knowledge/search.ts'
-import { McpSession } from './mcp.ts'
+import { McpSession, type McpTool } from './mcp.ts'
 import { line, senderOf } from './prompt.ts'
 import type { QuestionRow } from './runs.queries.ts'
 import { HAND_OVER, type ServiceTool } from './schema.ts'
@@ -62,6 +68,8 @@ export interface ToolContext {
   runId: string
   question: QuestionRow
   variables: Map<string, string>
+  /** In a replay: when the run was started. The tools are offered, but nobody calls them. */
+  replayed?: Date
 }
 
 export interface Toolbox {
@@ -148,13 +156,18 @@ function deviceTool(
 
 /** The tools of an MCP server, with its name before theirs. A server that doesn't answer has none for now. */
 async function mcpTools(
-  { job, appNo }: ToolContext,
-  row: BlockRow,
+  context: ToolContext,
+  row: NamedBlock,
   sessions: McpSession[],
   signal: AbortSignal,
 ): Promise<Tool[]> {
+  if (context.replayed) {
+    const listed: McpTool[] = JSON.parse(row.listed ?? '[]')
+    return listed.map((tool) => mcpTool(row, tool, neverCalled))
+  }
+  const { job, appNo } = context
   const { outbound, config, log } = job.deps
-  const { url, requiresApproval } = row.definition as Omit<NewMcpServer, 'slug'>
+  const { url } = row.definition as Omit<NewMcpServer, 'slug'>
   const { headers } = openSecrets(job.deps, appNo, MCP_SERVERS.kind, row)
   const session = new McpSession(outbound, {
     ...{ url, headers: headers === undefined ? {} : lowered(readHeaders(headers)) },
@@ -164,16 +177,27 @@ async function mcpTools(
   const listed = await session.listTools(signal).catch((error: Error) => {
     signal.throwIfAborted()
     log.info({ app: appNo, server: row.slug, err: error.message }, 'MCP server left out')
-    return []
+    return undefined
   })
-  return listed.map(({ name, title, description, parameters, idempotent }) => ({
+  if (!listed) return []
+  await storeListed.run(job.cell.db, { appNo, slug: row.slug, listed: JSON.stringify(listed) })
+  return listed.map((tool) =>
+    mcpTool(row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
+  )
+}
+
+const neverCalled = () => Promise.reject(new Error('a replay calls no tool'))
+
+function mcpTool(row: NamedBlock, tool: McpTool, call: Tool['call']): Tool {
+  const { name, title, description, parameters, idempotent } = tool
+  const { requiresApproval } = row.definition as Omit<NewMcpServer, 'slug'>
+  return {
     offer: { name: offeredName(`${row.slug}_${name}`), description, parameters },
-    ...{ name: `${row.slug}_${name}`, displayName: title, idempotent },
+    ...{ name: `${row.slug}_${name}`, displayName: title, idempotent, call },
     waitsFor: requiresApproval ? 'approval' : undefined,
     // The server does. Its schema could take us forever.
     check() {},
-    call: (args, call) => session.callTool(name, args, call.signal),
-  }))
+  }
 }
 
 async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {

@@ -61,7 +61,7 @@ export const countSame = (rows: TrailRow[], no: number, tool: string, written: s
   ).size
 
 /** The same text for the same JSON, however it is written. */
-function canonical(json: string): string {
+export function canonical(json: string): string {
   try {
     return JSON.stringify(sorted(JSON.parse(json)))
   } catch {
