@@ -149,6 +149,13 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/inbox',
+    staticData: { crumb: 'Inbox' },
+    validateSearch: textsOf('tab', 'open'),
+    component: lazyRouteComponent(() => import('./areas/inbox/inbox.tsx'), 'Inbox'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/review',
     staticData: { crumb: 'Review' },
     validateSearch: textsOf(...namesOf(REVIEW_FILTERS)),

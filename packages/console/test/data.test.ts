@@ -324,6 +324,78 @@ suite('agents', () => {
   })
 })
 
+suite('the inbox', () => {
+  /** Someone who looks into the inbox of an app. */
+  async function person(app: TestApp): Promise<{ email: string; page: Page }> {
+    const operator = await newOperator(server)
+    await join(server, app, operator, 'moderator')
+    const page = await open(operator)
+    await page.goto(`${address}#/apps/${app.id}/inbox`)
+    return { email: operator.email, page }
+  }
+
+  const shown = (page: Page) => page.getByRole('region', { name: 'Conversation' })
+
+  test('lets one of two operators answer as the agent, and hand the conversation back', async () => {
+    const app = await server.newApp()
+    await app.client.users.create({ uid: 'amira', name: 'The amira' })
+    const { uid: agentUid } = await app.client.agents.create({ name: 'Helper' })
+    const [ana, rui] = [await person(app), await person(app)]
+    await ana.page.getByText('Nobody waits for a person').waitFor()
+    const amira = app.as('amira')
+    await amira.sendText(agentUid, 'My order is lost')
+    const { id } = await amira.agentHandovers.create({ agentUid, reason: 'Wants a person' })
+    // Without a reload.
+    for (const { page } of [ana, rui]) {
+      await page.getByText('My order is lost').waitFor()
+      await page.getByRole('link', { name: /^Inbox\s*1/ }).waitFor()
+      await page.getByText('Wants a person').last().waitFor()
+    }
+    // Both press before their page hears of the other.
+    const pressed = Promise.withResolvers<void>()
+    for (const { page } of [ana, rui]) {
+      await page.route(/\/handovers(\?|\/[^/]+$)/, async (route) => {
+        await pressed.promise
+        await route.continue()
+      })
+    }
+    for (const { page } of [ana, rui]) {
+      await page.getByRole('button', { name: 'Take', exact: true }).click()
+    }
+    pressed.resolve()
+    const { takenBy = '' } = await until('one has it', async () => {
+      const handover = await app.client.agentHandovers.get(id)
+      return handover.state === 'taken' && handover
+    })
+    const [winner, other] = takenBy === ana.email ? [ana, rui] : [rui, ana]
+    assert.equal(takenBy, winner.email)
+    await other.page.getByRole('alert').getByText(takenBy).waitFor()
+    await shown(other.page).getByText(`${takenBy} answers`).waitFor()
+    assert.equal(await other.page.getByLabel('Answer', { exact: true }).count(), 0)
+
+    await winner.page.getByLabel('Answer', { exact: true }).fill('Ana here. We found it.')
+    await winner.page.getByLabel('Answer', { exact: true }).press('Enter')
+    for (const { page } of [winner, other]) {
+      await page.getByRole('log').getByText('Ana here. We found it.').waitFor()
+    }
+    const sent = await app.waitFor('message.sent', ({ payload }) => {
+      return payload.message.data.text === 'Ana here. We found it.'
+    })
+    assert.deepEqual(
+      [sent.payload.message.sender, sent.payload.message.receiver],
+      [agentUid, 'amira'],
+    )
+    await winner.page.getByRole('button', { name: 'Hand back' }).click()
+    for (const { page } of [winner, other]) {
+      await shown(page).getByText('The agent answers again').waitFor()
+    }
+    assert.equal((await app.client.agentHandovers.get(id)).state, 'closed')
+    await winner.page.getByRole('tab', { name: 'Handed back' }).click()
+    await winner.page.getByRole('button', { name: /The amira/ }).waitFor()
+    for (const { page } of [ana, rui]) await page.context().close()
+  })
+})
+
 suite('calls', () => {
   test('live ones come first, are found by user and status, and show who took part', async () => {
     const { app, page } = await start('/calls', ['amira', 'ben', 'cleo', 'dora'])

@@ -382,6 +382,22 @@ export async function askAgent(
   return { agentUid, runId }
 }
 
+/** Two conversations wait for a person, and one was handed back. */
+async function addHandovers({ client, as }: TestApp, agentUid: string) {
+  const reasons = {
+    u4: 'Nobody answers the phone.',
+    u13: '我想预约',
+    u1: 'I want to talk to a doctor.',
+  }
+  for (const [uid, reason] of Object.entries(reasons)) {
+    const { id } = await as(uid).agentHandovers.create({ agentUid, reason })
+    if (uid !== 'u4') continue
+    await client.agentHandovers.take(id)
+    await client.agentHandovers.answer(id, { text: 'I am sorry. We call you at noon.' })
+    await client.agentHandovers.close(id)
+  }
+}
+
 /** Agents with tools, answers and a failure, and budgets that are nearly used up. */
 async function addAgents(app: TestApp) {
   const { client } = app
@@ -427,6 +443,7 @@ async function addAgents(app: TestApp) {
       ],
     },
   )
+  await addHandovers(app, asked.agentUid)
   // Its history has two revisions.
   await client.agents.update(asked.agentUid, {
     instruction:

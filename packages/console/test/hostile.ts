@@ -126,11 +126,14 @@ async function addAgents(app: TestApp) {
     body: { ...tool, enableBasicAuth: false },
   })
   const markdown = `${SCRIPT} [click](${LINK}) ![look](https://evil.example/a.png)`
-  return askAgent(
+  const asked = await askAgent(
     app,
     { ...of, model: 'm', instruction: LONG, metaData: { html: MORE, link: LINK } },
     { answer: markdown, questions: [['eve', `${SCRIPT} ${LINK}`]] },
   )
+  const { agentUid } = asked
+  await app.as('eve').agentHandovers.create({ agentUid, reason: `${SCRIPT} ${LINK}` })
+  return asked
 }
 
 export async function createHostileApp(server: TestServer): Promise<DemoApp> {

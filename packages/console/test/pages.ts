@@ -277,6 +277,7 @@ export const pages: ConsolePage[] = [
       await page.getByText('2 lines were refused').waitFor()
     },
   },
+  { name: 'inbox', path: ofApp('/inbox'), shows: 'I want to talk to a doctor.' },
   { name: 'review', path: ofApp('/review'), shows: 'Approve' },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },
   { name: 'webhooks', path: ofApp('/webhooks'), shows: 'Archive' },

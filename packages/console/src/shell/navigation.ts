@@ -8,6 +8,8 @@ export interface NavItem {
   to: NonNullable<LinkProps['to']>
   /** The roles that see this page. Defaults to all roles. */
   roles?: Role[]
+  /** Whether it shows how many conversations wait for a person. */
+  counts?: boolean
 }
 
 const DEVELOPERS: Role[] = ['owner', 'admin', 'developer']
@@ -33,6 +35,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
       { name: 'Calls', icon: 'phone', to: '/apps/$appId/calls' },
       { name: 'Agents', icon: 'spark', to: '/apps/$appId/agents' },
+      { name: 'Inbox', icon: 'inbox', to: '/apps/$appId/inbox', counts: true },
       { name: 'Notifications', icon: 'bell', to: '/apps/$appId/notifications' },
       { name: 'Review', icon: 'check', to: '/apps/$appId/review', roles: MODERATORS },
       { name: 'Moderation', icon: 'filter', to: '/apps/$appId/moderation', roles: MODERATORS },

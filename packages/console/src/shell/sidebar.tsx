@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { Avatar } from '../shared/avatar.tsx'
+import { useWaiting } from '../shared/handovers.ts'
 import { Icon, Mark } from '../shared/icons.tsx'
 import { hrefTo } from '../shared/links.ts'
 import { manage, useApp } from '../shared/manage.ts'
@@ -39,6 +40,7 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
                   >
                     <Icon name={item.icon} />
                     {item.name}
+                    {item.counts && <Waiting appId={appId} />}
                   </Link>
                 ))}
               </div>
@@ -58,6 +60,18 @@ export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
         )}
       </nav>
     </div>
+  )
+}
+
+/** How many conversations wait for a person. */
+function Waiting({ appId }: { appId: string }) {
+  const waiting = useWaiting(appId)
+  if (!waiting) return null
+  return (
+    <span className="nav-count">
+      {waiting}
+      <span className="hidden-text"> waiting</span>
+    </span>
   )
 }
 

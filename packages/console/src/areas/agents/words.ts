@@ -14,6 +14,7 @@ export const RUN_STATES: Record<AgentRun['state'], { label: string; tone: Tone }
 const REASONS: Record<string, string> = {
   answered: 'The agent answered.',
   cut_short: 'The answer reached its longest length. Raise the limit of the model to allow more.',
+  handed_over: 'The conversation was handed to a person.',
   held: 'Moderation holds the answer until someone decides about it.',
   cancelled_by_user: 'The user cancelled it.',
   cancelled_by_app: 'The app cancelled it.',

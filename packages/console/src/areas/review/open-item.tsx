@@ -36,7 +36,7 @@ export function OpenItem(props: {
   const after = whole.data?.after ?? []
   const ofMessage = message !== undefined
   return (
-    <section className="panel review-item" aria-label="Item">
+    <section className="panel queue-item review-item" aria-label="Item">
       <div className="row">
         <Status tone={KINDS[kind].tone}>{KINDS[kind].label}</Status>
         {isGone && <Status tone="warn">No longer in the queue</Status>}
@@ -52,7 +52,7 @@ export function OpenItem(props: {
       <Why item={item} />
       {subject && <Subject subject={partyOf(subject)} appId={appId} />}
       {message && (
-        <ol className="review-context" aria-label="Messages">
+        <ol className="queue-context" aria-label="Messages">
           {before.map((one) => (
             <Line key={one.id} message={one} appId={appId} />
           ))}
@@ -66,7 +66,7 @@ export function OpenItem(props: {
         <TextArea label="Note for other moderators" rows={2} value={note} onChange={onNote} />
       </div>
       <Problem error={error} />
-      <div className="row review-actions">
+      <div className="row queue-actions">
         <Button look="main" onPress={() => onDecide('approve')}>
           {ofMessage ? 'Approve' : 'Drop the flags'}
         </Button>

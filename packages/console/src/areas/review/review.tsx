@@ -22,6 +22,7 @@ import { type Decision, KINDS } from './kinds.ts'
 import { OpenItem } from './open-item.tsx'
 import { useKeys } from './use-keys.ts'
 import { useOpenItem } from './use-open-item.ts'
+import '../../shared/queue.css'
 import './review.css'
 
 const route = getRouteApi('/apps/$appId/review')
@@ -136,14 +137,14 @@ export function Review() {
         </Empty>
       )}
       {open && (
-        <div className="review">
+        <div className="queue">
           <nav aria-label="Queue">
-            <ul className="review-list">
+            <ul className="queue-list">
               {items.rows.map((item) => (
                 <li key={item.id}>
                   <button
                     type="button"
-                    className="review-entry"
+                    className="queue-entry"
                     aria-current={item.id === open.id}
                     onClick={() => show(item)}
                   >
