@@ -562,10 +562,8 @@ async function suffer(attack: Attack, nth: number): Promise<Outcome> {
   const cited = (metadata?.sources ?? []).map(({ title }: { title: string }) => title)
   const handovers = (await app.client.agentHandovers.list()).data
   const handedOver = handovers.map((handover) => handover.uid)
-  return {
-    ...{ run, text, mentions, cited, result: own[0]?.result ?? '', requests: requestsOf(attack), call },
-    handedOver,
-  }
+  const [result, requests] = [own[0]?.result ?? '', requestsOf(attack)]
+  return { run, text, mentions, cited, result, requests, call, handedOver }
 }
 
 suite('an order to an agent', () => {

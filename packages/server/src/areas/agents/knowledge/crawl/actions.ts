@@ -16,6 +16,7 @@ import {
   countSite,
   excludePages,
   insertWebsite,
+  listPageStates,
   type PageRow,
   visitAll,
 } from './queries.ts'
@@ -131,4 +132,15 @@ export function processKnowledgePages(
       status: 'processing' as const,
     }
   })
+}
+
+/** The states of some pages, by their ids. */
+export async function pollKnowledgePages(
+  { app: { no: appNo, cell } }: Actor,
+  sourceId: string,
+  ids: string[],
+): Promise<Record<string, PageState>> {
+  await getWebsite(cell.db, appNo, sourceId)
+  const rows = await listPageStates.many(cell.db, { appNo, sourceId, ids })
+  return Object.fromEntries(rows.map(({ page_id, state }) => [page_id, state as PageState]))
 }

@@ -8,16 +8,16 @@ import {
   crawlKnowledgeWebsite,
   createKnowledgeWebsite,
   getWebsite,
+  pollKnowledgePages,
   processKnowledgePages,
   toPage,
 } from './actions.ts'
-import { listPageRows, listPageStates } from './queries.ts'
+import { listPageRows } from './queries.ts'
 import {
   NewKnowledgeWebsite,
   PAGE_STATES,
   PageList,
   PageQuery,
-  type PageState,
   PageStates,
   PolledPages,
   ProcessedPages,
@@ -138,14 +138,8 @@ export const crawlRoutes =
           response: { 200: Data(PageStates) },
         },
       },
-      async ({ actor: { app: own }, params, body }) => {
-        const { parentUniqueId: sourceId } = params
-        await getWebsite(own.cell.db, own.no, sourceId)
-        const wanted = { appNo: own.no, sourceId, ids: body.uniqueId }
-        const rows = await listPageStates.many(own.cell.db, wanted)
-        return {
-          data: Object.fromEntries(rows.map(({ page_id, state }) => [page_id, state as PageState])),
-        }
-      },
+      async ({ actor, params, body }) => ({
+        data: await pollKnowledgePages(actor, params.parentUniqueId, body.uniqueId),
+      }),
     )
   }
