@@ -11,7 +11,8 @@ import {
 } from '../../../test/ag-ui-server.ts'
 import { type Asking, ask, type Run, runOf } from '../../../test/agent-runs.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
-import { useServer } from '../../../test/kit.ts'
+import { refused, useServer } from '../../../test/kit.ts'
+import { until } from '../../../test/until.ts'
 
 const server = useServer({
   roles: ['api', 'worker', 'gateway'],
@@ -195,6 +196,20 @@ suite('an external agent', () => {
     assert.deepEqual([run.reason, callsOf('Let me in').length], ['provider_refused', 0])
   })
 
+  test('is replayed from the record only, because it does things by itself', async () => {
+    const asking = await newAgent()
+    const { agentReplays } = asking.app.client
+    const run = await ask(asking, 'Once')
+    await refused(agentReplays.start(run.id, { mode: 'live' }), 'ERR_BAD_REQUEST')
+    const { id } = await agentReplays.start(run.id, { mode: 'recorded' })
+    const replay = await until('the end of the replay', async () => {
+      const found = await agentReplays.get(run.id, id)
+      return found.endedAt === undefined ? undefined : found
+    })
+    assert.deepEqual([replay.text, replay.difference?.same], ['You said: Once', true])
+    assert.equal(callsOf('Once').length, 1)
+  })
+
   test('is limited by calls, for each user and the app', async () => {
     const asking = await newAgent()
     const { app, agent } = asking
@@ -205,8 +220,8 @@ suite('an external agent', () => {
     const [ben] = await app.users('ben')
     const { id } = await ben.sendText(agent, 'Third')
     assert.equal((await runOf(asking, id)).reason, 'budget_app')
-    const { spentThisMonth } = await app.client.agentBudgets.get()
-    assert.deepEqual(spentThisMonth, { tokens: 0, money: 0, calls: 1 })
+    const { tokens, money, calls } = (await app.client.agentBudgets.get()).spentThisMonth
+    assert.deepEqual([tokens, money, calls], [0, 0, 1])
     assert.equal(callsOf('Second').length + callsOf('Third').length, 0)
   })
 })
