@@ -2980,6 +2980,10 @@ export type KnowledgePage = {
   retryCount: number
   /** How many pieces of it can be found. */
   chunksCreated: number
+  /** How many of these can be found by their meaning. */
+  embeddingsGenerated: number
+  /** Whether its pieces can be found by their meaning. `none` without a model. */
+  vectorizationStatus: 'none' | 'partial' | 'complete'
   /** Time when it was found, in Unix milliseconds. */
   createdAt: number
   /** Time of the last change, in Unix milliseconds. */
@@ -3493,6 +3497,8 @@ export type ModelProvider = {
   fallbackId?: string
   /** The model that is asked there. Without it, the same one. */
   fallbackModel?: string
+  /** The model of this provider that says what texts mean, such as `text-embedding-3-small`. With it, agents also find knowledge that says the same in other words. Of several providers with one, the first by its id counts. */
+  embeddingModel?: string
   /** Whether a key is stored. */
   hasKey: boolean
   /** Time of creation, in Unix seconds. */
@@ -4102,6 +4108,8 @@ export type NewModelProvider = {
   fallbackId?: string | undefined
   /** The model that is asked there. Without it, the same one. */
   fallbackModel?: string | undefined
+  /** The model of this provider that says what texts mean, such as `text-embedding-3-small`. With it, agents also find knowledge that says the same in other words. Of several providers with one, the first by its id counts. */
+  embeddingModel?: string | undefined
 }
 
 export type NewModerationRule = {
@@ -6925,6 +6933,8 @@ export type UpdateModelProviderBody = {
   fallbackId?: string | null | undefined
   /** The model that is asked there. Without it, the same one. */
   fallbackModel?: string | null | undefined
+  /** The model of this provider that says what texts mean, such as `text-embedding-3-small`. With it, agents also find knowledge that says the same in other words. Of several providers with one, the first by its id counts. */
+  embeddingModel?: string | null | undefined
 }
 
 export type CreateAgentBody = NewAgent

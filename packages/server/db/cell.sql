@@ -4179,6 +4179,7 @@ declare
   v_together int := 1;
   v_sum int := 0;
   v_few boolean;
+  v_more boolean;
   term record;
 begin
   select array_agg(s.source_id), sum(s.chunks)
@@ -4216,11 +4217,11 @@ begin
     end if;
   end loop;
   v_few := v_total <= p_candidates;
-  if v_few or (
+  if v_few then v_wanted := v_any; end if;
+  v_more := not v_few and (
     select count(*) < p_limit from (
       select from knowledge_chunks c
-      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit p_limit) found
-  ) then v_wanted := v_any; end if;
+      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit p_limit) found);
   return query
     select found.chunk_id, (
       select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8
@@ -4234,6 +4235,11 @@ begin
       union all
       (select c.chunk_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
        where not v_few and c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known)
+       limit p_candidates)
+      union all
+      (select c.chunk_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
+       where v_more and c.app_no = p_app_no and c.words @@ v_any and not c.words @@ v_wanted
+         and c.source_id = any (v_known)
        limit p_candidates)
     ) found
     order by 2 desc, 1
@@ -6629,6 +6635,15 @@ CREATE TABLE public.knowledge_sources (
     updated_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.knowledge_vectors (
+    app_no integer NOT NULL,
+    chunk_id uuid NOT NULL,
+    model text NOT NULL,
+    dimensions integer NOT NULL,
+    vector bytea NOT NULL
+);
+ALTER TABLE ONLY public.knowledge_vectors ALTER COLUMN vector SET STORAGE EXTERNAL;
+
 CREATE TABLE public.leases (
     job text NOT NULL,
     worker_id uuid NOT NULL,
@@ -6679,6 +6694,7 @@ CREATE TABLE public.model_providers (
     output_price double precision,
     fallback_id text COLLATE pg_catalog."C",
     fallback_model text,
+    embedding_model text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -7425,6 +7441,9 @@ ALTER TABLE ONLY public.knowledge_pages
 ALTER TABLE ONLY public.knowledge_sources
     ADD CONSTRAINT knowledge_sources_pkey PRIMARY KEY (app_no, source_id);
 
+ALTER TABLE ONLY public.knowledge_vectors
+    ADD CONSTRAINT knowledge_vectors_pkey PRIMARY KEY (app_no, chunk_id);
+
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
@@ -7993,6 +8012,9 @@ ALTER TABLE ONLY public.keyword_lists
 
 ALTER TABLE ONLY public.knowledge_sources
     ADD CONSTRAINT knowledge_sources_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.knowledge_vectors
+    ADD CONSTRAINT knowledge_vectors_app_no_chunk_id_fkey FOREIGN KEY (app_no, chunk_id) REFERENCES public.knowledge_chunks(app_no, chunk_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.model_providers
     ADD CONSTRAINT model_providers_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

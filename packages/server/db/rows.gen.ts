@@ -835,6 +835,13 @@ export interface CellRows {
     created_at: Date
     updated_at: Date
   }
+  knowledge_vectors: {
+    app_no: number
+    chunk_id: string
+    model: string
+    dimensions: number
+    vector: Buffer
+  }
   leases: {
     job: string
     worker_id: string
@@ -909,6 +916,7 @@ export interface CellRows {
     output_price: number | null
     fallback_id: string | null
     fallback_model: string | null
+    embedding_model: string | null
     created_at: Date
     updated_at: Date
   }

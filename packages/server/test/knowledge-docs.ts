@@ -11,7 +11,13 @@ import {
   insertSource,
 } from '../src/areas/agents/knowledge/queries.ts'
 import { findKnowledge } from '../src/areas/agents/knowledge/search.ts'
+import { listChunks, storeVectors } from '../src/areas/models/embed.job.ts'
+import { embed } from '../src/core/models/adapter.ts'
+import { type Embedder, packed } from '../src/core/models/vectors.ts'
 import type { Db } from '../src/platform/db/db.ts'
+import { Outbound } from '../src/platform/net/outbound.ts'
+import { Targets } from '../src/platform/net/targets.ts'
+import type { ModelServer } from './model-server.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url))
 /** Generated pages repeat what the others say. */
@@ -98,16 +104,52 @@ export async function addSource(
   })
 }
 
+/** Embeds all sources of an app as the job would. */
+export async function embedSources(db: Db, appNo: number, embedder: Embedder): Promise<void> {
+  const { rows: sources } = await db.query<{ source_id: string }>({
+    ...{ name: '', text: 'select source_id from knowledge_sources where app_no = $1' },
+    values: [appNo],
+  })
+  const { id: model } = embedder
+  for (const { source_id: sourceId } of sources) {
+    const wanted = { appNo, sourceId, model, after: -1, limit: 1_000_000 }
+    const chunks = await listChunks.many(db, wanted)
+    for (let from = 0; from < chunks.length; from += 500) {
+      const some = chunks.slice(from, from + 500)
+      const vectors = await embed(
+        embedder,
+        some.map(({ text }) => text),
+      )
+      await storeVectors.run(db, {
+        ...{ appNo, model, dimensions: vectors[0]?.length ?? 0, vectors: vectors.map(packed) },
+        ids: some.map(({ chunk_id: id }) => id),
+      })
+    }
+  }
+}
+
+/** The test server's model. */
+export function testEmbedder({ url, key }: ModelServer): Embedder & { close(): void } {
+  const outbound = new Outbound(new Targets({ privateTargets: true, nameServers: [] }))
+  const { signal } = new AbortController()
+  const model = { id: 'house meanings', outbound, url, key, model: 'meanings' }
+  return { ...model, timeoutMs: 60_000, signal, close: () => outbound.close() }
+}
+
 export const docs = () =>
   globSync('**/*.md', { cwd: DOCS })
     .filter((file) => !LEFT_OUT.includes(file) && !file.startsWith('measurements'))
     .map((file) => ({ file, text: readFileSync(join(DOCS, file), 'utf8') }))
 
 /** Which questions are answered by one of the first five chunks, of all. */
-export async function askDocs(db: Db, asker: { appNo: number; agentUid: string }) {
+export async function askDocs(
+  db: Db,
+  asker: { appNo: number; agentUid: string },
+  embedder?: Embedder,
+) {
   const missed: string[] = []
   for (const [question, file] of QUESTIONS) {
-    const found = await findKnowledge(db, asker, question, 5)
+    const { chunks: found } = await findKnowledge(db, asker, question, 5, embedder)
     if (!found.some(({ title }) => title === file)) missed.push(`${question} (${file})`)
   }
   return { asked: QUESTIONS.length, hits: QUESTIONS.length - missed.length, missed }

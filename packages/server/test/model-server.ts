@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before } from 'node:test'
+import { embedding } from './embedding.ts'
 
 /** A request that it got. */
 export interface ModelCall {
@@ -67,6 +68,10 @@ export interface ModelServer {
   calls: ModelCall[]
   /** Can be replaced. */
   reply: (call: ModelCall) => ModelReply
+  /** Can be replaced: vectors, a status, or undefined for no answer at all. */
+  embed: (texts: string[]) => number[][] | number | undefined
+  /** What it was asked to embed. */
+  embedded: string[][]
   /** Cuts all connections. */
   cut(): void
 }
@@ -82,7 +87,10 @@ export function useModelServer(reply: ModelServer['reply']): ModelServer {
 /** A server that the caller starts and ends. */
 export function modelServer(reply: ModelServer['reply']) {
   const cut = () => server.closeAllConnections()
-  const models: ModelServer = { url: '', key: 'sk-secret', calls: [], reply, cut }
+  const embed: ModelServer['embed'] = (texts) => texts.map(embedding)
+  const models: ModelServer = {
+    ...{ url: '', key: 'sk-secret', calls: [], reply, cut, embed, embedded: [] },
+  }
   const server = createServer((request, response) => void serve(models, request, response))
   const start = async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -105,6 +113,7 @@ async function serve(models: ModelServer, request: IncomingMessage, response: Se
   const vendor = request.url === '/v1/messages' ? 'anthropic' : 'openai'
   const headers = request.headers as Record<string, string>
   const key = vendor === 'anthropic' ? headers['x-api-key'] : headers.authorization?.slice(7)
+  if (request.url === '/v1/embeddings') return serveEmbeddings(models, key, body, response)
   if (vendor === 'openai' && request.url !== '/v1/chat/completions') return refuse(response, 404)
   if (vendor === 'anthropic' && !headers['anthropic-version']) return refuse(response, 400)
   if (key !== models.key) return refuse(response, 401)
@@ -125,6 +134,23 @@ async function serve(models: ModelServer, request: IncomingMessage, response: Se
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   await DIALECTS[vendor](call, reply, response)
+}
+
+function serveEmbeddings(
+  models: ModelServer,
+  key: string | undefined,
+  body: string,
+  response: ServerResponse,
+) {
+  if (key !== models.key) return refuse(response, 401)
+  const { input, model, encoding_format: format } = JSON.parse(body)
+  if (!Array.isArray(input) || input.length === 0 || !model || format !== 'float')
+    return refuse(response, 400)
+  models.embedded.push(input)
+  const vectors = models.embed(input)
+  if (typeof vectors === 'number') return refuse(response, vectors)
+  const data = vectors?.map((vector, index) => ({ object: 'embedding', index, embedding: vector }))
+  if (data) response.end(JSON.stringify({ object: 'list', model, data }))
 }
 
 const refuse = (response: ServerResponse, status: number, message = `status ${status}`) =>

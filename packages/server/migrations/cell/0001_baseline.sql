@@ -396,6 +396,8 @@ create table model_providers (
   -- Which provider agents ask when this one can't answer, and for which model. Null: for the same one.
   fallback_id text collate "C",
   fallback_model text,
+  -- The model that embeds the app's knowledge. Of several providers with one, the first by its id counts.
+  embedding_model text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (app_no, provider_id)
@@ -744,6 +746,21 @@ create index knowledge_chunks_source on knowledge_chunks (app_no, source_id, no)
 create index knowledge_chunks_page on knowledge_chunks (app_no, source_id, page_id) where page_id is not null;
 create index knowledge_chunks_words on knowledge_chunks using gin (app_no, words)
 with (gin_pending_list_limit = 1024);
+
+-- What chunks mean, by a model of the app's provider.
+create table knowledge_vectors (
+  app_no int not null,
+  chunk_id uuid not null,
+  -- Id of the provider and name of the model.
+  model text not null,
+  dimensions int not null,
+  -- Numbers of 16 bits, of length 1 together.
+  vector bytea not null,
+  primary key (app_no, chunk_id),
+  foreign key (app_no, chunk_id) references knowledge_chunks on delete cascade
+);
+-- They don't get smaller.
+alter table knowledge_vectors alter column vector set storage external;
 
 -- Which agent knows which source.
 create table agent_sources (

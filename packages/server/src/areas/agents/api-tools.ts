@@ -13,6 +13,8 @@ export const RESULT_BYTES = 32_000
 export interface ToolResult {
   text: string
   failed: boolean
+  /** What the app should know about it. The model doesn't read it. */
+  note?: string
 }
 
 /** The call may have happened or not. */

@@ -297,9 +297,9 @@ export const answerCall = query<WaitingCall & { state: string; result: string },
    returning no`,
 )
 
-export const storeResult = query<OneStep & { state: string; result: string }>(
+export const storeResult = query<OneStep & { state: string; result: string; error: string | null }>(
   'agents.storeResult',
-  `update agent_steps set state = :state, result = :result, ended_at = clock_timestamp()
+  `update agent_steps set state = :state, result = :result, error = :error, ended_at = clock_timestamp()
    where app_no = :appNo and run_id = :runId::uuid and no = :no and attempt = :attempt`,
 )
 

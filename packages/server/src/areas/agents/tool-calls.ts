@@ -180,9 +180,10 @@ async function attemptCall(
 async function endCall(
   { job, stream }: ActiveRun,
   { step, call }: Calling,
-  { text, failed }: ToolResult,
+  { text, failed, note }: ToolResult,
 ): Promise<void> {
   const state = failed ? 'failed' : 'done'
-  await inStep(job, (tx) => storeResult.run(tx, { ...step, state, result: text }))
+  const ended = { state, result: text, error: note ?? null }
+  await inStep(job, (tx) => storeResult.run(tx, { ...step, ...ended }))
   stream.toolAnswered(call.id, text)
 }

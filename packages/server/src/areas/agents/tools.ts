@@ -239,9 +239,9 @@ function knowledgeTool({ job, appNo, runId, question }: ToolContext): Tool {
     offer: SEARCH_OFFER,
     ...{ name, displayName: 'Search the knowledge base', idempotent: true, waitsFor: undefined },
     check: (args) => checkArguments(parameters, args),
-    async call({ query }) {
+    async call({ query }, { signal }) {
       const asker = { appNo, agentUid: question.agent_uid, runId }
-      return { text: await searchForRun(job.cell.db, asker, String(query)), failed: false }
+      return { ...(await searchForRun(job, asker, String(query), signal)), failed: false }
     },
   }
 }

@@ -9,6 +9,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import { startEmbedding } from './embeddings.actions.ts'
 import {
   findProvider,
   findUse,
@@ -36,6 +37,7 @@ export const toModelProvider = (row: ProviderRow): ModelProvider => ({
   ...(row.output_price !== null && { outputPrice: row.output_price }),
   ...(row.fallback_id !== null && { fallbackId: row.fallback_id }),
   ...(row.fallback_model !== null && { fallbackModel: row.fallback_model }),
+  ...(row.embedding_model !== null && { embeddingModel: row.embedding_model }),
   hasKey: row.key_sealed !== null,
   ...{ createdAt: seconds(row.created_at), updatedAt: seconds(row.updated_at) },
 })
@@ -58,6 +60,7 @@ export async function createModelProvider(
     outputPrice = null,
     fallbackId = null,
     fallbackModel = null,
+    embeddingModel = null,
   } = provider
   await checkTarget(deps, url)
   return write(deps, actor, async (tx) => {
@@ -69,9 +72,19 @@ export async function createModelProvider(
     await checkFallback(tx, appNo, id, fallbackId)
     const keySealed = sealed(deps, appNo, id, key)
     const prices = { inputPrice, outputPrice }
-    const fields = { name, kind, url, keySealed, ...prices, fallbackId, fallbackModel }
-    const row = await insertProvider.maybeOne(tx, { appNo, id, ...fields })
+    checkEmbedding(kind, embeddingModel)
+    const others = { ...prices, fallbackId, fallbackModel, embeddingModel }
+    const row = await insertProvider.maybeOne(tx, {
+      appNo,
+      id,
+      name,
+      kind,
+      url,
+      keySealed,
+      ...others,
+    })
     if (!row) throw badRequest({ id: [`there is already a provider "${id}"`] })
+    if (embeddingModel !== null) await startEmbedding(tx, appNo)
     return announceProvider(tx, appNo, 'model.provider.created', row)
   })
 }
@@ -91,13 +104,17 @@ export async function updateModelProvider(
     const { name = before.name, url = before.url, key } = changes
     const { inputPrice = before.input_price, outputPrice = before.output_price } = changes
     const { fallbackId = before.fallback_id, fallbackModel = before.fallback_model } = changes
+    const { embeddingModel = before.embedding_model } = changes
+    checkEmbedding(before.kind, embeddingModel)
     await checkFallback(tx, appNo, id, fallbackId)
     // Whoever changes the URL would otherwise learn the key.
     const moved = url !== before.url && key === undefined
     const kept = moved ? null : before.key_sealed
     const keySealed = key === undefined ? kept : sealed(deps, appNo, id, key)
-    const fields = { name, url, keySealed, inputPrice, outputPrice, fallbackId, fallbackModel }
-    const row = await updateProvider.one(tx, { appNo, id, ...fields })
+    const others = { inputPrice, outputPrice, fallbackId, fallbackModel, embeddingModel }
+    const row = await updateProvider.one(tx, { appNo, id, name, url, keySealed, ...others })
+    // Also if it has none any more: another one may count now.
+    if (embeddingModel !== before.embedding_model) await startEmbedding(tx, appNo)
     return announceProvider(tx, appNo, 'model.provider.updated', row)
   })
 }
@@ -110,6 +127,7 @@ export function deleteModelProvider(deps: Deps, actor: Actor, id: string) {
     if (used) throw fail('ERR_MODEL_PROVIDER_IN_USE', { id, use: used.use })
     const row = await removeProvider.maybeOne(tx, { appNo, id })
     if (!row) throw fail('ERR_MODEL_PROVIDER_NOT_FOUND', { id })
+    if (row.embedding_model !== null) await startEmbedding(tx, appNo)
     await announceProvider(tx, appNo, 'model.provider.deleted', row)
     return { success: true as const, message: `Provider ${id} deleted.` }
   })
@@ -120,6 +138,11 @@ async function checkFallback(tx: Tx, appNo: number, id: string, fallbackId: stri
   if (fallbackId === null) return
   if (fallbackId === id) throw badRequest({ fallbackId: ['must be another provider'] })
   await getProviderRow(tx, appNo, fallbackId)
+}
+
+function checkEmbedding(kind: string, embeddingModel: string | null): void {
+  if (embeddingModel === null || kind === 'openai') return
+  throw badRequest({ embeddingModel: ['only providers of the kind "openai" embed'] })
 }
 
 async function checkTarget({ models }: Deps, url: string): Promise<void> {

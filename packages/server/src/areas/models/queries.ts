@@ -12,10 +12,11 @@ type Values = {
   outputPrice: number | null
   fallbackId: string | null
   fallbackModel: string | null
+  embeddingModel: string | null
 }
 
 const COLUMNS = `provider_id, name, kind, url, key_sealed, input_price, output_price, fallback_id,
-  fallback_model, created_at, updated_at`
+  fallback_model, embedding_model, created_at, updated_at`
 
 /** Serialises the changes of an app's providers and of the settings that refer to them. */
 export const lockProviders = query<{ appNo: number }>(
@@ -34,12 +35,21 @@ export const findProvider = query<OneProvider, ProviderRow>(
   `select ${COLUMNS} from model_providers where app_no = :appNo and provider_id = :id`,
 )
 
+/** The provider that embeds the app's knowledge. */
+export const findEmbedding = query<{ appNo: number }, ProviderRow>(
+  'models.findEmbedding',
+  `select ${COLUMNS} from model_providers
+   where app_no = :appNo and embedding_model is not null order by provider_id limit 1`,
+)
+
 /** No row if the id is taken. */
 export const insertProvider = query<OneProvider & { kind: string } & Values, ProviderRow>(
   'models.insertProvider',
   `insert into model_providers
-     (app_no, provider_id, name, kind, url, key_sealed, input_price, output_price, fallback_id, fallback_model)
-   values (:appNo, :id, :name, :kind, :url, :keySealed, :inputPrice, :outputPrice, :fallbackId, :fallbackModel)
+     (app_no, provider_id, name, kind, url, key_sealed, input_price, output_price, fallback_id, fallback_model,
+      embedding_model)
+   values (:appNo, :id, :name, :kind, :url, :keySealed, :inputPrice, :outputPrice, :fallbackId, :fallbackModel,
+     :embeddingModel)
    on conflict do nothing
    returning ${COLUMNS}`,
 )
@@ -48,7 +58,7 @@ export const updateProvider = query<OneProvider & Values, ProviderRow>(
   'models.updateProvider',
   `update model_providers set name = :name, url = :url, key_sealed = :keySealed,
      input_price = :inputPrice, output_price = :outputPrice, fallback_id = :fallbackId,
-     fallback_model = :fallbackModel, updated_at = now()
+     fallback_model = :fallbackModel, embedding_model = :embeddingModel, updated_at = now()
    where app_no = :appNo and provider_id = :id
    returning ${COLUMNS}`,
 )
@@ -69,4 +79,10 @@ export const findUse = query<OneProvider, { use: string }>(
    union all
    select 'the provider ' || name from model_providers where app_no = :appNo and fallback_id = :id
    limit 1`,
+)
+
+/** An app has at most 10,000 sources. */
+export const listSources = query<{ appNo: number }, { source_id: string }>(
+  'models.listSources',
+  'select source_id from knowledge_sources where app_no = :appNo and chunks > 0',
 )

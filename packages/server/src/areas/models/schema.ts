@@ -33,6 +33,12 @@ const fields = {
   }),
   inputPrice: Price('Price of a million tokens that the model reads.'),
   outputPrice: Price('Price of a million tokens that the model writes.'),
+  embeddingModel: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description:
+      'The model of this provider that says what texts mean, such as `text-embedding-3-small`. With it, agents also find knowledge that says the same in other words. Of several providers with one, the first by its id counts.',
+  }),
   fallbackId: Id(FALLBACK),
   fallbackModel: Type.String({
     minLength: 1,
@@ -51,6 +57,7 @@ export const ModelProvider = Type.Object(
     outputPrice: Type.Optional(fields.outputPrice),
     fallbackId: Type.Optional(Type.String({ description: FALLBACK })),
     fallbackModel: Type.Optional(fields.fallbackModel),
+    embeddingModel: Type.Optional(fields.embeddingModel),
     hasKey: Type.Boolean({ description: 'Whether a key is stored.' }),
     createdAt: Timestamp('Time of creation, in Unix seconds.'),
     updatedAt: Timestamp('Time of the last change, in Unix seconds.'),
@@ -70,6 +77,7 @@ export const NewModelProvider = Type.Object(
     outputPrice: Type.Optional(fields.outputPrice),
     fallbackId: Type.Optional(fields.fallbackId),
     fallbackModel: Type.Optional(fields.fallbackModel),
+    embeddingModel: Type.Optional(fields.embeddingModel),
   },
   { 'x-component': 'NewModelProvider' },
 )
@@ -84,6 +92,7 @@ export const ModelProviderChanges = Type.Partial(
     outputPrice: Nullable(fields.outputPrice),
     fallbackId: Nullable(fields.fallbackId),
     fallbackModel: Nullable(fields.fallbackModel),
+    embeddingModel: Nullable(fields.embeddingModel),
   }),
 )
 export type ModelProviderChanges = Static<typeof ModelProviderChanges>

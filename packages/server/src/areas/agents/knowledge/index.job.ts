@@ -9,6 +9,7 @@ import { Postponed } from '../../../platform/jobs/definition.ts'
 import { discardFile } from '../../files/actions.ts'
 import { findFile } from '../../files/queries.ts'
 import { prefixOf } from '../../files/record.ts'
+import { startEmbeddingOf } from '../../models/embeddings.actions.ts'
 import { type Chunk, chunkIdOf, wordsOf } from './chunks.ts'
 import { type Extracted, extract } from './extract.ts'
 import {
@@ -46,6 +47,7 @@ export const indexKnowledgeJob = defineJob({
       if (await lockSource.maybeOne(tx, { appNo, sourceId })) {
         await replaceChunks(tx, appNo, source, read)
         if (source.file_id !== null) await discardFile(tx, appNo, source.file_id)
+        await startEmbeddingOf(tx, appNo, sourceId)
       }
       return {}
     })

@@ -237,6 +237,16 @@ export const searchChunks = query<
    order by f.score desc, c.chunk_id`,
 )
 
+/** What these chunks mean, by a model. */
+export const listVectors = query<
+  { appNo: number; model: string; ids: string[] },
+  { chunk_id: string; vector: Buffer }
+>(
+  'knowledge.listVectors',
+  `select chunk_id, vector from knowledge_vectors
+   where app_no = :appNo and chunk_id = any (:ids::uuid[]) and model = :model`,
+)
+
 export const countAttached = query<{ appNo: number; agentUid: string }, { count: number }>(
   'knowledge.countAttached',
   'select count(*) from agent_sources where app_no = :appNo and agent_uid = :agentUid',
@@ -280,12 +290,19 @@ export const listSearches = query<OneRun & { tool: string }, { result: string }>
 
 /** The search before the first call of the model. Once the model has read it, it stays. */
 export const storeFirstSearch = query<
-  OneRun & { tool: string; callId: string; arguments: string; result: string }
+  OneRun & {
+    tool: string
+    callId: string
+    arguments: string
+    result: string
+    error: string | null
+  }
 >(
   'knowledge.storeFirstSearch',
-  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, result, ended_at)
-   select :appNo, :runId::uuid, 0, 1, 'tool_call', 'done', :tool, :callId, :arguments, :result, clock_timestamp()
+  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, result, error, ended_at)
+   select :appNo, :runId::uuid, 0, 1, 'tool_call', 'done', :tool, :callId, :arguments, :result, :error, clock_timestamp()
    where not exists (
      select from agent_steps where app_no = :appNo and run_id = :runId::uuid and no > 0 and calls is not null)
-   on conflict (app_no, run_id, no, attempt) do update set result = excluded.result, arguments = excluded.arguments`,
+   on conflict (app_no, run_id, no, attempt) do update set result = excluded.result, arguments = excluded.arguments,
+     error = excluded.error`,
 )

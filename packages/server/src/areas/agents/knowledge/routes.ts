@@ -4,6 +4,7 @@ import type { Deps } from '../../../deps.ts'
 import type { Access } from '../../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../../platform/http/schemas.ts'
 import { READ_ERRORS } from '../../messages/errors.ts'
+import { findEmbedder } from '../../models/embedder.actions.ts'
 import { getAgentRow } from '../actions.ts'
 import { pageOf, rangeOf } from '../cursor.ts'
 import {
@@ -42,7 +43,7 @@ import {
   SourceQuery,
   SourceStates,
 } from './schema.ts'
-import { findKnowledge } from './search.ts'
+import { EMBED_MS, findKnowledge } from './search.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -272,8 +273,11 @@ export const knowledgeRoutes =
       async ({ actor: { app: own }, params: { uid }, query: { query, limit } }) => {
         await getAgentRow(own.cell.db, own.no, uid)
         const asker = { appNo: own.no, agentUid: uid }
-        const rows = await findKnowledge(own.cell.db, asker, query, limit)
-        return { data: rows.map((row) => ({ ...toChunk(row), score: row.score })) }
+        const { signal } = new AbortController()
+        const { db } = own.cell
+        const embedder = await findEmbedder(deps, db, own.no, { timeoutMs: EMBED_MS, signal })
+        const { chunks } = await findKnowledge(db, asker, query, limit, embedder)
+        return { data: chunks.map((row) => ({ ...toChunk(row), score: row.score })) }
       },
     )
 

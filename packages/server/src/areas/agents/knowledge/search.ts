@@ -1,15 +1,25 @@
 /** What a run of an agent finds in its knowledge base, and which of it the answer cites. */
+
+import { compare, type Embedder } from '../../../core/models/vectors.ts'
 import { isUuid } from '../../../core/uuid.ts'
+import type { JobDeps } from '../../../deps.ts'
 import type { Executor } from '../../../platform/db/query.ts'
+import { CallFailed } from '../../../platform/net/json-call.ts'
+import { findEmbedder } from '../../models/embedder.actions.ts'
 import { wordsOf } from './chunks.ts'
-import { type ChunkRow, listKnown, listSearches, searchChunks } from './queries.ts'
+import { type ChunkRow, listKnown, listSearches, listVectors, searchChunks } from './queries.ts'
 
 export const SEARCH_TOOL = 'search_knowledge'
 /** The id of the call that the service makes by itself. */
 export const FIRST_CALL = 'search-0'
-/** How many chunks are ranked, and how many the model reads. */
+/** How many chunks are ranked by their words, how many of these by their meaning, and how many the model reads. */
 const CANDIDATES = 1_500
+const COMPARED = 200
 export const SHOWN = 5
+/** How much the meaning counts beside the words. */
+const MEANING = 0.5
+/** People wait for the answer. Without the meaning of the question, its words are enough. */
+export const EMBED_MS = 3_000
 /** The most sources of a message. */
 const CITED = 20
 const QUESTION_LENGTH = 2_000
@@ -19,16 +29,68 @@ interface Asker {
   agentUid: string
 }
 
-export const findKnowledge = (
+type Scored = ChunkRow & { score: number }
+
+/** What was found, the best first. `note`: why only by words. */
+interface Found {
+  chunks: Scored[]
+  note?: string
+}
+
+export async function findKnowledge(
   db: Executor,
   { appNo, agentUid }: Asker,
   question: string,
   limit: number,
-): Promise<(ChunkRow & { score: number })[]> =>
-  searchChunks.many(db, {
-    ...{ appNo, agentUid, limit, candidates: CANDIDATES },
-    words: wordsOf(question.slice(0, QUESTION_LENGTH)),
+  embedder?: Embedder,
+): Promise<Found> {
+  const asked = question.slice(0, QUESTION_LENGTH).toWellFormed()
+  const found = await searchChunks.many(db, {
+    ...{ appNo, agentUid, words: wordsOf(asked), candidates: CANDIDATES },
+    limit: embedder ? Math.max(COMPARED, limit) : limit,
   })
+  const byWords = found.slice(0, limit)
+  if (!embedder || found.length < 2) return { chunks: byWords }
+  try {
+    const ranked = await rankByMeaning(db, appNo, embedder, asked, found)
+    return { chunks: ranked.slice(0, limit) }
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error
+    const { message } = error
+    return { chunks: byWords, note: `Searched by words alone: "${embedder.id}" failed: ${message}` }
+  }
+}
+
+/** Chunks that aren't embedded yet keep the place that their words give them. */
+async function rankByMeaning(
+  db: Executor,
+  appNo: number,
+  embedder: Embedder,
+  question: string,
+  found: Scored[],
+): Promise<Scored[]> {
+  const ids = found.map(({ chunk_id: id }) => id)
+  const rows = await listVectors.many(db, { appNo, model: embedder.id, ids })
+  if (rows.length === 0) return found
+  const alike = await compare(
+    embedder,
+    question,
+    rows.map(({ vector }) => vector),
+  )
+  const likeness = new Map(rows.map(({ chunk_id: id }, nth) => [id, alike[nth]]))
+  const known = alike.filter((one) => one !== undefined)
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const best = found[0]?.score || 1
+  return found
+    .map((row) => {
+      const words = row.score / best
+      const like = likeness.get(row.chunk_id)
+      // Models differ in how alike texts are that have nothing in common.
+      const meaning = like === undefined ? words : (like - least) / (most - least || 1)
+      return { ...row, score: words * (1 - MEANING) + meaning * MEANING }
+    })
+    .toSorted((a, b) => b.score - a.score)
+}
 
 /** The tool by which the model searches. */
 export const SEARCH_OFFER = {
@@ -60,18 +122,22 @@ interface Passage {
  * end the passage and begin another.
  */
 export async function searchForRun(
-  db: Executor,
+  { deps, cell: { db } }: JobDeps,
   { appNo, agentUid, runId }: Asker & { runId: string },
   question: string,
-): Promise<string> {
+  signal: AbortSignal,
+): Promise<{ text: string; note?: string }> {
   const known = await numbersOf(db, appNo, runId)
-  const found = await findKnowledge(db, { appNo, agentUid }, question, SHOWN)
-  const passages = found.map(({ chunk_id: id, title, heading, text }): Passage => {
+  const embedder = await findEmbedder(deps, db, appNo, { timeoutMs: EMBED_MS, signal })
+  const { chunks, ...noted } = await findKnowledge(
+    ...([db, { appNo, agentUid }, question, SHOWN, embedder] as const),
+  )
+  const passages = chunks.map(({ chunk_id: id, title, heading, text }): Passage => {
     const number = known.get(id) ?? known.size + 1
     known.set(id, number)
     return { number, id, title, ...(heading && { heading }), text }
   })
-  return JSON.stringify(passages)
+  return { text: JSON.stringify(passages), ...noted }
 }
 
 /** The numbers of the chunks that the run has found so far. */

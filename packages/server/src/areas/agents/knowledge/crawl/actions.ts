@@ -31,13 +31,15 @@ import type {
 const DEPTH = 3
 const PAGES = 100
 
-export const toPage = (row: PageRow): KnowledgePage => ({
+export const toPage = (row: PageRow & { embedded: number }): KnowledgePage => ({
   ...{ urlId: row.page_id, url: row.url, status: row.state as PageState },
   ...(row.title !== '' && { title: row.title }),
   ...(row.description !== '' && { description: row.description }),
   ...(row.reason !== null && { reason: row.reason as PageReason }),
   ...(row.crawled_at && { lastCrawledAt: row.crawled_at.getTime() }),
-  ...{ retryCount: row.tries, chunksCreated: row.chunks },
+  ...{ retryCount: row.tries, chunksCreated: row.chunks, embeddingsGenerated: row.embedded },
+  vectorizationStatus:
+    row.embedded === 0 ? 'none' : row.embedded < row.chunks ? 'partial' : 'complete',
   createdAt: row.created_at.getTime(),
   updatedAt: row.updated_at.getTime(),
 })

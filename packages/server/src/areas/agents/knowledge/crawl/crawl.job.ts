@@ -8,6 +8,7 @@ import { defineJob, type JobDeps } from '../../../../deps.ts'
 import type { Tx } from '../../../../platform/db/db.ts'
 import { Postponed, type Run } from '../../../../platform/jobs/definition.ts'
 import { enqueue } from '../../../../platform/jobs/queue.ts'
+import { startEmbeddingOf } from '../../../models/embeddings.actions.ts'
 import { hashedId } from '../chunks.ts'
 import { findSource, lockSource, type SourceRow } from '../queries.ts'
 import type { FailReason } from '../schema.ts'
@@ -176,7 +177,10 @@ async function finish(run: CrawlRun, progress: Progress): Promise<boolean> {
     over = due === 0
     const failed = usable === 0
     const ended = { state: failed ? 'failed' : 'indexed', reason: failed ? faultOf(reason) : null }
-    if (over) await endCrawl.run(tx, { appNo, sourceId, ...ended })
+    if (over) {
+      await endCrawl.run(tx, { appNo, sourceId, ...ended })
+      await startEmbeddingOf(tx, appNo, sourceId)
+    }
     return progress
   })
   return over

@@ -35,10 +35,13 @@ export const insertWebsite = query<
 /** The most pages of a site are a thousand, so statements may look at all of them. */
 export const listPageRows = query<
   Range & OneSite & { states: readonly string[]; startTime: Date | null; endTime: Date | null },
-  PageRow
+  PageRow & { embedded: number }
 >(
   'knowledge.listPages',
-  `select ${COLUMNS} from knowledge_pages
+  `select ${COLUMNS}, (
+     select count(*) from knowledge_chunks c join knowledge_vectors v using (app_no, chunk_id)
+     where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.page_id = knowledge_pages.page_id) as embedded
+   from knowledge_pages
    where ${OF_SITE} and state = any (:states::text[])
      and (:startTime::timestamptz is null or created_at >= :startTime)
      and (:endTime::timestamptz is null or created_at <= :endTime) and ${inRange}`,

@@ -74,6 +74,12 @@ export const KnowledgePage = Type.Object(
     lastCrawledAt: Type.Optional(Milliseconds('Time of the last visit, in Unix milliseconds.')),
     retryCount: Type.Integer({ description: 'Visits of this crawl that have failed.' }),
     chunksCreated: Type.Integer({ description: 'How many pieces of it can be found.' }),
+    embeddingsGenerated: Type.Integer({
+      description: 'How many of these can be found by their meaning.',
+    }),
+    vectorizationStatus: Type.Enum(['none', 'partial', 'complete'], {
+      description: 'Whether its pieces can be found by their meaning. `none` without a model.',
+    }),
     createdAt: Milliseconds('Time when it was found, in Unix milliseconds.'),
     updatedAt: Milliseconds('Time of the last change, in Unix milliseconds.'),
   },

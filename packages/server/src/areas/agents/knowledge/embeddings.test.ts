@@ -1,0 +1,112 @@
+/** Searches by meaning, with the embeddings of a real local server, and what becomes of them without it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { ask } from '../../../../test/agent-runs.ts'
+import { refused, type TestApp, useServer } from '../../../../test/kit.ts'
+import { rows } from '../../../../test/log-writers.ts'
+import { resultsIn, useModelServer } from '../../../../test/model-server.ts'
+import { until } from '../../../../test/until.ts'
+
+const server = useServer({
+  roles: ['api', 'worker'],
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
+})
+const models = useModelServer((call) =>
+  resultsIn(call).length > 1
+    ? ['Done.']
+    : [{ tool: 'search_knowledge', args: { query: 'guests' } }],
+)
+const embedAll = models.embed
+
+/** The first one has more of the question's words; the second one is about what it asks for. */
+const TEXTS = [
+  'Guests guests: the guests of guests may smoke.',
+  'Bicycle after bicycle: guests cycle.',
+]
+
+async function newPorter(embeddingModel = 'meanings') {
+  const app = await server.newApp()
+  const { url, key } = models
+  await app.client.modelProviders.create({ id: 'house', name: 'House', url, key, embeddingModel })
+  const { uid } = await app.client.agents.create({ name: 'Porter', providerId: 'house' })
+  for (const [nth, text] of TEXTS.entries()) {
+    const { uniqueId } = await app.client.knowledge.createText({ title: `Note ${nth}`, text })
+    await until('the index', async () => {
+      const states = await app.client.knowledge.poll({ uniqueId: [uniqueId] })
+      return states[uniqueId] === 'indexed'
+    })
+    await app.client.knowledge.attach(uid, 'text', { uniqueIds: [uniqueId] })
+  }
+  return { app, agent: uid }
+}
+
+const vectorsOf = (app: TestApp) =>
+  rows<{ model: string; dimensions: number; bytes: number }>(
+    app.cell.db,
+    'select model, dimensions, length(vector) as bytes from knowledge_vectors where app_no = $1',
+    [app.no],
+  )
+
+const embedded = (app: TestApp, model: string) =>
+  until('the vectors', async () => {
+    const vectors = await vectorsOf(app)
+    return vectors.length === 2 && vectors.every((one) => one.model === model)
+  })
+
+const best = async (app: TestApp, agent: string) =>
+  (await app.client.knowledge.search(agent, { query: 'Where do guests put a bike?' }))[0]?.text
+
+suite('embeddings', () => {
+  test('rank what words have found, once the chunks are embedded', async () => {
+    const { app, agent } = await newPorter()
+    await embedded(app, 'house meanings')
+    const [vector] = await vectorsOf(app)
+    assert.deepEqual([vector?.dimensions, vector?.bytes], [384, 768])
+    assert.equal(await best(app, agent), TEXTS[1])
+    // Without a model, words decide again.
+    await app.client.modelProviders.update('house', { embeddingModel: null })
+    const asked = models.embedded.length
+    assert.equal(await best(app, agent), TEXTS[0])
+    assert.equal(models.embedded.length, asked)
+    // Another model embeds everything again.
+    await app.client.modelProviders.update('house', { embeddingModel: 'others' })
+    await embedded(app, 'house others')
+    // What is gone has no vectors.
+    const { data } = await app.client.knowledge.listSources()
+    for (const { uniqueId } of data) await app.client.knowledge.deleteSource(uniqueId)
+    await until('no vectors', async () => (await vectorsOf(app)).length === 0)
+  })
+
+  test('that fail leave words alone, and a note in the step', async (t) => {
+    const { app, agent } = await newPorter()
+    await embedded(app, 'house meanings')
+    t.after(() => {
+      models.embed = embedAll
+    })
+    models.embed = () => 500
+    assert.equal((await app.client.knowledge.search(agent, { query: 'guests' })).length, 2)
+    const [amira] = await app.users('amira')
+    const { steps, state } = await ask({ app, amira, agent }, 'Where do guests park?')
+    assert.equal(state, 'finished')
+    const searches = steps.filter(({ tool }) => tool === 'search_knowledge')
+    assert.deepEqual(
+      searches.map(({ no, state: ended, error }) => [no, ended, error]),
+      [0, 2].map((no) => [
+        ...[no, 'done'],
+        'Searched by words alone: "house meanings" failed: answered with status 500',
+      ]),
+    )
+    // One that hangs is left after three seconds.
+    models.embed = () => undefined
+    const run = await ask({ app, amira, agent }, 'Where do guests park a car?')
+    assert.equal(run.state, 'finished')
+    assert.match(run.steps[0]?.error ?? '', /no response within 3000 ms/)
+  })
+
+  test('need a provider that has them', async () => {
+    const app = await server.newApp()
+    const provider = { id: 'a', name: 'A', url: models.url, kind: 'anthropic' as const }
+    const create = app.client.modelProviders.create({ ...provider, embeddingModel: 'm' })
+    await refused(create, 'ERR_BAD_REQUEST')
+  })
+})
