@@ -42,6 +42,7 @@ suite('the pages that are looked at', () => {
       sessionId: 'sessionId',
       agentUid: 'uid',
       runId: 'runId',
+      replayedId: 'runId',
     }
     const looked = pages.map(({ path }) => path(ids).replace(/\?.*/, ''))
     assert.ok(paths.length > 15, `${paths.length}`)

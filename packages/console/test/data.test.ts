@@ -312,6 +312,36 @@ suite('agents', () => {
     await page.context().close()
   })
 
+  test('are asked again with other instructions, and both answers are side by side', async () => {
+    const { app, page } = await start('/agents')
+    const { url, key } = models
+    await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+    models.reply = ({ system }) => ['At ', system === 'Shout.' ? 'TEN.' : 'nine.']
+    const { uid } = await app.client.agents.create({
+      ...{ name: 'Helper', providerId: 'house', instruction: 'Be brief.' },
+    })
+    await app.as('amira').sendText(uid, 'When?')
+    const run = await until('the answer', async () => {
+      const { data } = await app.client.agentRuns.list()
+      return data.find(({ endedAt }) => endedAt)
+    })
+    await page.goto(`${address}#/apps/${app.id}/agents/runs/${run.id}`)
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Start replay' }).click()
+    await page.getByText('Steps and answer are the same.').waitFor()
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.getByLabel('How').selectOption('Ask the model again')
+    await dialog.getByLabel('Instructions').fill('Shout.')
+    await dialog.getByRole('button', { name: 'Start replay' }).click()
+    await page.locator('del', { hasText: 'nine.' }).waitFor()
+    await page.locator('ins', { hasText: 'TEN.' }).waitFor()
+    const field = page.getByRole('region', { name: 'Instructions' })
+    await field.locator('.added', { hasText: 'Shout.' }).waitFor()
+    assert.equal((await app.client.agents.get(uid)).instruction, 'Be brief.')
+    await page.context().close()
+  })
+
   test('hide how they are built from moderators', async () => {
     const [app, operator] = [await server.newApp(), await newOperator(server)]
     await join(server, app, operator, 'moderator')

@@ -348,24 +348,29 @@ const ANSWER = `You can collect your results from 9:00 to 17:00:
 1. Go to the **second floor**.
 2. Ask at the desk of Ward 3.`
 
+const BRIEFLY = 'Answer in one sentence.'
 const DOWN = { rating: 'down', comment: 'Which floor?' } as const
 
-/** Lets users ask an agent, one after the other, rate its answers, and returns the last run. The model fails on command. */
+/**
+ * Lets users ask an agent, one after the other, rate its answers, and returns the first and the last run. The first one is
+ * replayed with other instructions. The model fails on command.
+ */
 export async function askAgent(
   app: TestApp,
   agent: Parameters<TestApp['client']['agents']['create']>[0],
   { answer, questions }: { answer: string; questions: [from: string, text: string][] },
-): Promise<{ agentUid: string; runId: string }> {
+): Promise<{ agentUid: string; runId: string; replayedId: string }> {
   const { client } = app
-  const { models, start, end } = modelServer(({ turns }) =>
-    turns.at(-1)?.content.startsWith('Fail') ? 400 : answer.split(/(?<= )/),
-  )
+  const { models, start, end } = modelServer(({ turns, system }) => {
+    if (turns.at(-1)?.content.startsWith('Fail')) return 400
+    return `${answer}${system === BRIEFLY ? '\n\nBring your card.' : ''}`.split(/(?<= )/)
+  })
   await start()
   const { url, key } = models
   const prices = { inputPrice: 2.5, outputPrice: 10 }
   await client.modelProviders.create({ id: 'house', name: 'House models', url, key, ...prices })
   const { uid: agentUid } = await client.agents.create({ ...agent, providerId: 'house' })
-  let runId = ''
+  let [runId, replayedId] = ['', '']
   for (const [from, text] of questions) {
     const { id } = await app.as(from).sendText(agentUid, text)
     const run = await until('the run has ended', async () => {
@@ -373,13 +378,20 @@ export async function askAgent(
       return data.find(({ messageId, endedAt }) => messageId === id && endedAt)
     })
     runId = run.id
+    replayedId ||= runId
     if (run.answerId !== undefined) {
       const up = { rating: 'up', comment: text } as const
       await app.as(from).agentRatings.set(runId, from === 'u1' ? DOWN : up)
     }
   }
+  const changes = { instruction: BRIEFLY }
+  const { id } = await client.agentReplays.start(replayedId, { mode: 'live', changes })
+  await until('the replay has ended', async () => {
+    const { endedAt } = await client.agentReplays.get(replayedId, id)
+    return endedAt !== undefined
+  })
   end()
-  return { agentUid, runId }
+  return { agentUid, runId, replayedId }
 }
 
 /** Two conversations wait for a person, and one was handed back. */

@@ -10,6 +10,8 @@ export interface Ids {
   sessionId: string
   agentUid: string
   runId: string
+  /** A run with a replay. */
+  replayedId: string
 }
 
 export interface ConsolePage {
@@ -191,6 +193,11 @@ export const pages: ConsolePage[] = [
   },
   { name: 'runs', path: ofApp('/agents?tab=runs'), shows: '陈美玲' },
   { name: 'run', path: (ids) => ofApp(`/agents/runs/${ids.runId}`)(ids), shows: 'Fail, please' },
+  {
+    name: 'replay',
+    path: (ids) => ofApp(`/agents/runs/${ids.replayedId}`)(ids),
+    shows: 'Bring your card.',
+  },
   { name: 'moderation', path: ofApp('/moderation'), shows: 'No diagnoses', act: testText },
   { name: 'rule', path: ofApp('/moderation'), shows: 'No diagnoses', act: editRule },
   { name: 'rule-preview', path: ofApp('/moderation'), shows: 'No diagnoses', act: previewRule },

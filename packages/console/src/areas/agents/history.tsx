@@ -125,7 +125,7 @@ function Compared({
   )
 }
 
-function useRevision(agentUid: string, no: number) {
+export function useRevision(agentUid: string, no: number) {
   const appId = useAppId()
   return useQuery({
     queryKey: appKey(appId, 'agents', 'revisions', agentUid, no),

@@ -1,6 +1,7 @@
 import type { AgentRunDetails, AgentStep } from '@loquat/sdk'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Button } from '../../shared/button.tsx'
 import { Copyable } from '../../shared/copyable.tsx'
 import { durationText } from '../../shared/durations.ts'
@@ -13,7 +14,9 @@ import { Problem } from '../../shared/problem.tsx'
 import { type Moment, Timeline } from '../../shared/timeline.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { useAgentsChanged } from './data.ts'
+import { Replays } from './replays.tsx'
 import { RunState, tookOf } from './runs.tsx'
+import { StartReplay } from './start-replay.tsx'
 import { moneyText, RUN_STATES, reasonText, stepTitle, stepTone, tokensText } from './words.ts'
 import './agents.css'
 
@@ -29,6 +32,7 @@ export function RunPage() {
     queryFn: () => manage.app(appId).agentRuns.get(runId),
     refetchInterval: ({ state }) => (state.data?.endedAt === undefined ? REFRESH_MS : false),
   })
+  const [replay, chooseReplay] = useState<string>()
   const run = query.data
   const nameOf = useUserNames(run ? [run.uid, run.agentUid] : [])
   if (!run) {
@@ -38,6 +42,8 @@ export function RunPage() {
       </Page>
     )
   }
+  // A live replay costs money.
+  const canReplay = run.endedAt !== undefined && role !== undefined && role !== 'moderator'
   const agent = <bdi>{nameOf(run.agentUid).name}</bdi>
   return (
     <Page
@@ -70,7 +76,12 @@ export function RunPage() {
           <RunState run={run} /> {run.reason && reasonText(run.reason)}
         </>
       }
-      actions={<Actions run={run} />}
+      actions={
+        <>
+          <Actions run={run} />
+          {canReplay && <StartReplay run={run} onStarted={chooseReplay} />}
+        </>
+      }
     >
       <Figures run={run} />
       <div className="run">
@@ -103,6 +114,7 @@ export function RunPage() {
           </Panel>
         </div>
       </div>
+      {canReplay && <Replays run={run} chosen={replay} choose={chooseReplay} />}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import type { AgentRun, AgentStep } from '@loquat/sdk'
+import type { AgentReplay, AgentRun, AgentStep, ReplayDifference } from '@loquat/sdk'
 import type { Tone } from '../../shared/status.tsx'
 
 export const RUN_STATES: Record<AgentRun['state'], { label: string; tone: Tone }> = {
@@ -10,7 +10,31 @@ export const RUN_STATES: Record<AgentRun['state'], { label: string; tone: Tone }
   cancelled: { label: 'Cancelled', tone: 'plain' },
 }
 
-/** Why a run ended, and what to do about it. */
+export const REPLAY_STATES: Record<AgentReplay['state'], { label: string; tone: Tone }> = {
+  queued: { label: 'Queued', tone: 'plain' },
+  running: { label: 'Running', tone: 'info' },
+  finished: { label: 'Finished', tone: 'good' },
+  stopped: { label: 'Stopped', tone: 'warn' },
+  failed: { label: 'Failed', tone: 'bad' },
+}
+
+export const MODES: Record<AgentReplay['mode'], string> = {
+  recorded: 'From the record',
+  live: 'Ask the model again',
+}
+
+/** How a step of a replay differs from the run. */
+export const CHANGES: Record<
+  ReplayDifference['steps'][number]['change'],
+  { label: string; tone: Tone }
+> = {
+  same: { label: 'Same', tone: 'plain' },
+  changed: { label: 'Changed', tone: 'warn' },
+  missing: { label: 'Missing', tone: 'bad' },
+  added: { label: 'Added', tone: 'info' },
+}
+
+/** Why a run or a replay ended, and what to do about it. */
 const REASONS: Record<string, string> = {
   answered: 'The agent answered.',
   cut_short: 'The answer reached its longest length. Raise the limit of the model to allow more.',
@@ -42,6 +66,8 @@ const REASONS: Record<string, string> = {
   provider_silent: 'The provider stopped sending.',
   provider_forbidden: "The provider's address isn't allowed.",
   agent_failed: 'The external agent reported an error.',
+  not_recorded: 'The model made a call that the run did not make.',
+  record_ends: 'The record ends here.',
 }
 
 /** `some_name` as words, for names that the console doesn't know. */
