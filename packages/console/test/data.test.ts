@@ -342,6 +342,28 @@ suite('agents', () => {
     await page.context().close()
   })
 
+  test('say whom they answer, and what they may do as the user who asks', async () => {
+    const { app, page } = await start('/agents')
+    const { uid } = await app.client.agents.create({ name: 'Helper' })
+    await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=answers`)
+    await page.getByLabel('Mentions in groups').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved whom it answers').waitFor()
+    await page.getByRole('tab', { name: 'Tools' }).click()
+    await page.getByLabel('Search messages').first().check()
+    await page.getByLabel('Send messages').first().check()
+    await page.getByLabel('Ask before each call of search messages').check()
+    await page.getByRole('button', { name: 'Save tools of the service' }).click()
+    await page.getByText('Saved tools of the service').waitFor()
+    const { answersMentions, answersAgents, serviceTools } = await app.client.agents.get(uid)
+    assert.deepEqual([answersMentions, answersAgents], [true, false])
+    assert.deepEqual(serviceTools, [
+      { name: 'search_messages', requiresApproval: true },
+      { name: 'send_message', requiresApproval: true },
+    ])
+    await page.context().close()
+  })
+
   test('hide how they are built from moderators', async () => {
     const [app, operator] = [await server.newApp(), await newOperator(server)]
     await join(server, app, operator, 'moderator')

@@ -14,6 +14,7 @@ import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { AgentState } from './agent-list.tsx'
 import { AgentTools, ExternalTools } from './agent-tools.tsx'
+import { Answering } from './answering.tsx'
 import { type AnyAgent, useAgent, useAgentsChanged } from './data.ts'
 import { ExternalForm } from './external-form.tsx'
 import { History } from './history.tsx'
@@ -22,6 +23,7 @@ import { ModelForm } from './model-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { AgentRatings } from './ratings.tsx'
 import { AgentRuns } from './runs.tsx'
+import { ServiceTools } from './service-tools.tsx'
 import './agents.css'
 
 const route = getRouteApi('/apps/$appId/agents/$uid')
@@ -71,7 +73,17 @@ export function AgentPage() {
 const builtTabs = (agent: Agent) => [
   { id: 'instructions', name: 'Instructions', content: <Instructions agent={agent} /> },
   { id: 'model', name: 'Model', content: <ModelForm agent={agent} /> },
-  { id: 'tools', name: 'Tools', content: <AgentTools agent={agent} /> },
+  {
+    id: 'tools',
+    name: 'Tools',
+    content: (
+      <div className="stack">
+        <AgentTools agent={agent} />
+        <ServiceTools agent={agent} />
+      </div>
+    ),
+  },
+  { id: 'answers', name: 'Answers', content: <Answering one={{ kind: 'built', agent }} /> },
   { id: 'runs', name: 'Runs', content: <AgentRuns agentUid={agent.uid} /> },
   { id: 'ratings', name: 'Ratings', content: <AgentRatings agentUid={agent.uid} /> },
   { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
@@ -89,6 +101,7 @@ const externalTabs = (agent: ExternalAgent) => [
     ),
   },
   { id: 'tools', name: 'Tools', content: <ExternalTools agent={agent} /> },
+  { id: 'answers', name: 'Answers', content: <Answering one={{ kind: 'external', agent }} /> },
   { id: 'ratings', name: 'Ratings', content: <AgentRatings agentUid={agent.uid} /> },
   { id: 'history', name: 'History', content: <History agentUid={agent.uid} /> },
   { id: 'details', name: 'Details', content: <Details agent={agent} /> },
