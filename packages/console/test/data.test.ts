@@ -7,6 +7,7 @@ import { rows } from '../../server/test/log-writers.ts'
 import { phonePhoto, wav } from '../../server/test/media.ts'
 import { useModelServer } from '../../server/test/model-server.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
+import { html, openSite } from '../../server/test/site.ts'
 import { until } from '../../server/test/until.ts'
 import { readyFile, withFiles } from '../../server/test/upload.ts'
 import { useConsole } from './browser.ts'
@@ -361,6 +362,44 @@ suite('agents', () => {
       { name: 'search_messages', requiresApproval: true },
       { name: 'send_message', requiresApproval: true },
     ])
+    await page.context().close()
+  })
+
+  test('know texts, files and websites', async (t) => {
+    const { app, page } = await start('/agents')
+    const { uid } = await app.client.agents.create({ name: 'Helper' })
+    const site = await openSite(t, { '/': html('Pool', 'The pool opens at noon.') })
+    await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=knowledge`)
+    const dialog = page.getByRole('dialog')
+    const source = (title: string) => page.getByRole('listitem').filter({ hasText: title })
+    const add = async (button: string, submit: string, fill: () => Promise<void>) => {
+      await page.getByRole('button', { name: button }).click()
+      await fill()
+      await dialog.getByRole('button', { name: submit }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await add('Add text', 'Add text', async () => {
+      await dialog.getByLabel('Title').fill('Desk')
+      await dialog.getByRole('textbox', { name: 'Text', exact: true }).fill('It opens at nine.')
+    })
+    await source('Desk').getByText('Ready').waitFor()
+    const file = { name: 'rules.md', mimeType: '', buffer: Buffer.from('No smoking.') }
+    await add('Upload files', 'Upload', () => dialog.locator('input').setInputFiles(file))
+    await source('rules.md').getByText('Ready').waitFor()
+    await add('Crawl a website', 'Start crawl', () => dialog.getByLabel('URL').fill(site.url))
+    const website = source(site.url.slice('http://'.length))
+    await website.getByText('1 page, 1 passage').waitFor()
+    assert.equal((await app.client.knowledge.search(uid, { query: 'pool' })).length, 1)
+
+    delete site.pages['/']
+    await website.getByRole('button', { name: 'Crawl again' }).click()
+    await website.getByText("The site doesn't answer, or shows nothing.").waitFor()
+    await website.getByRole('button', { name: 'Pages' }).click()
+    await dialog.getByText('The page no longer exists.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await source('Desk').getByRole('button', { name: 'Detach' }).click()
+    await source('Desk').getByRole('button', { name: 'Attach' }).waitFor()
+    assert.deepEqual(await app.client.knowledge.search(uid, { query: 'nine' }), [])
     await page.context().close()
   })
 

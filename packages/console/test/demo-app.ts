@@ -1,5 +1,7 @@
 /** Creates a realistic app for screenshots: the staff of a clinic, their groups and a month of usage. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { uploadFile } from '@loquat/sdk'
 import { type LogEntry, recordLog } from '../../server/src/core/notifications/log.ts'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
@@ -410,6 +412,31 @@ async function addHandovers({ client, as }: TestApp, agentUid: string) {
   }
 }
 
+/** A text that an agent knows, a website that moved, and a file that no agent knows. */
+async function addKnowledge({ knowledge }: TestApp['client'], agentUid: string): Promise<void> {
+  const moved = createServer((request, response) => {
+    const location = 'https://www.clinic.example/'
+    if (request.url === '/robots.txt') response.writeHead(404).end()
+    else response.writeHead(301, { location }).end()
+  })
+  await new Promise<void>((resolve) => moved.listen(0, '127.0.0.1', resolve))
+  const { port } = moved.address() as AddressInfo
+  const site = { url: `http://127.0.0.1:${port}/`, title: 'Website of the clinic' }
+  const { uniqueId: website } = await knowledge.createWebsite(site)
+  const { uniqueId: text } = await knowledge.createText({
+    ...{ title: 'Visiting hours', text: '# Wards\n\nEvery day from 14:00 to 19:00.' },
+  })
+  await knowledge.createText({ title: '病房规则', text: '请保持安静。' })
+  await until('they are indexed', async () => {
+    const states = await knowledge.poll({ uniqueId: [website, text] })
+    return Object.values(states).every((state) => state !== 'indexing')
+  })
+  moved.close()
+  moved.closeAllConnections()
+  await knowledge.attach(agentUid, 'text', { uniqueIds: [text] })
+  await knowledge.attach(agentUid, 'websites', { uniqueIds: [website] })
+}
+
 /** Agents with tools, answers and a failure, and budgets that are nearly used up. */
 async function addAgents(app: TestApp) {
   const { client } = app
@@ -456,6 +483,7 @@ async function addAgents(app: TestApp) {
     },
   )
   await addHandovers(app, asked.agentUid)
+  await addKnowledge(client, asked.agentUid)
   // Its history has two revisions.
   await client.agents.update(asked.agentUid, {
     instruction:

@@ -125,6 +125,7 @@ async function addAgents(app: TestApp) {
   await call('POST', '/v3/ai-agents/agent-builder/api-tools', {
     body: { ...tool, enableBasicAuth: false },
   })
+  await app.client.knowledge.createText({ title: SCRIPT, text: MORE })
   const markdown = `${SCRIPT} [click](${LINK}) ![look](https://evil.example/a.png)`
   const asked = await askAgent(
     app,

@@ -168,6 +168,11 @@ export const pages: ConsolePage[] = [
     hostile: '@var-auth:sender.uid',
   },
   {
+    name: 'agent-knowledge',
+    path: (ids) => ofApp(`/agents/${ids.agentUid}?tab=knowledge`)(ids),
+    shows: 'Crawl that one instead',
+  },
+  {
     name: 'agent-ratings',
     path: (ids) => ofApp(`/agents/${ids.agentUid}?tab=ratings`)(ids),
     shows: 'Which floor?',

@@ -19,6 +19,7 @@ import { type AnyAgent, useAgent, useAgentsChanged } from './data.ts'
 import { ExternalForm } from './external-form.tsx'
 import { History } from './history.tsx'
 import { Instructions } from './instructions.tsx'
+import { Knowledge } from './knowledge.tsx'
 import { ModelForm } from './model-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { AgentRatings } from './ratings.tsx'
@@ -83,6 +84,7 @@ const builtTabs = (agent: Agent) => [
       </div>
     ),
   },
+  { id: 'knowledge', name: 'Knowledge', content: <Knowledge agent={agent} /> },
   { id: 'answers', name: 'Answers', content: <Answering one={{ kind: 'built', agent }} /> },
   { id: 'runs', name: 'Runs', content: <AgentRuns agentUid={agent.uid} /> },
   { id: 'ratings', name: 'Ratings', content: <AgentRatings agentUid={agent.uid} /> },

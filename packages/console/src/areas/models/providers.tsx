@@ -102,6 +102,7 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
   const [key, setKey] = useState('')
   const [input, setInput] = useState(provider?.inputPrice?.toString() ?? '')
   const [output, setOutput] = useState(provider?.outputPrice?.toString() ?? '')
+  const [embedding, setEmbedding] = useState(provider?.embeddingModel ?? '')
   const [fallback, setFallback] = useState(provider?.fallbackId ?? '')
   const [fallbackModel, setFallbackModel] = useState(provider?.fallbackModel ?? '')
   const others = (useProviders().data?.data ?? []).filter((other) => other.id !== provider?.id)
@@ -113,6 +114,7 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
         return modelProviders.update(provider.id, {
           ...{ ...content, inputPrice, outputPrice },
           ...{ fallbackId: fallback || null, fallbackModel: fallbackModel || null },
+          embeddingModel: embedding || null,
         })
       }
       return modelProviders.create({
@@ -121,6 +123,7 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
         ...(outputPrice !== null && { outputPrice }),
         ...(fallback && { fallbackId: fallback }),
         ...(fallbackModel && { fallbackModel }),
+        ...(embedding && { embeddingModel: embedding }),
       })
     },
     onSuccess: async () => {
@@ -171,6 +174,17 @@ function ProviderForm({ provider, onDone }: { provider?: ModelProvider; onDone: 
         value={key}
         onChange={setKey}
       />
+      {kind === 'openai' && (
+        <Field
+          label="Embedding model"
+          hint="Ranks what agents find in their knowledge by its meaning. Empty: by words alone."
+          mono
+          required={false}
+          value={embedding}
+          onChange={setEmbedding}
+          maxLength={100}
+        />
+      )}
       {others.length > 0 && (
         <div className="pair">
           <Choice
