@@ -20,6 +20,10 @@ const TOOLS: Record<Tool['name'], { label: string; hint: string; asks: boolean }
     ...{ label: 'Send messages', asks: true },
     hint: 'Sends texts in the name of the user who asks.',
   },
+  hand_over_to_a_person: {
+    ...{ label: 'Hand over to a person', asks: false },
+    hint: 'Hands the conversation to a person, who answers it from the inbox.',
+  },
 }
 const NAMES = Object.keys(TOOLS) as Tool['name'][]
 
