@@ -14,7 +14,7 @@ import { Problem } from '../../shared/problem.tsx'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useRevision } from './history.tsx'
-import { CHANGES, fieldName, MODES, REPLAY_STATES, reasonText, tokensText } from './words.ts'
+import { CHANGES, fieldName, REPLAY_STATES, reasonText, tokensText } from './words.ts'
 
 const REFRESH_MS = 1_000
 
@@ -47,7 +47,7 @@ export function Replays(props: {
                 onPress={() => choose(replay.id)}
               >
                 <span className="revision-head">
-                  <strong>{MODES[replay.mode]}</strong>
+                  <strong>{replay.mode === 'live' ? 'Live' : 'Recorded'}</strong>
                   <Time at={Math.floor(replay.createdAt / 1000)} />
                 </span>
                 <small className="clip">{whatChanged(replay)}</small>
@@ -103,7 +103,7 @@ function Outcome({ replay }: { replay: AgentReplayDetails }) {
   const { reason, error, difference, moderation, steps } = replay
   const tokens = steps.reduce((sum, { chargedTokens = 0 }) => sum + chargedTokens, 0)
   return (
-    <div>
+    <div className="outcome">
       <p>
         <ReplayState replay={replay} /> {reason && reasonText(reason)}{' '}
         {difference?.same && 'Steps and answer are the same.'}
