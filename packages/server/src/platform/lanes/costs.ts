@@ -12,21 +12,23 @@ const MOST = 20_000
 /** So many bytes of an answer count as a millisecond: the thread that serves all apps reads, joins and writes them. */
 const BYTES_PER_MS = 10_000
 
-/** Work that takes at most so many milliseconds has this weight. */
-const WEIGHTS = [
-  [20, LIGHT],
-  [200, 2],
-  [Number.POSITIVE_INFINITY, 4],
-] as const
+/**
+ * Up to so many milliseconds, work is light. Most of a read's time is the database's work. A write waits for its disk, or for
+ * another server, and several of them wait together.
+ */
+const LIGHT_MS = { read: 20, write: 50 }
+/** Beyond this, it takes four slots instead of two. */
+const SLOW_MS = 200
 
 /** What each kind of an app's work cost lately, which says how many slots the next takes. */
 export class Costs {
   readonly #milliseconds = new Map<string, number>()
 
   /** What was never measured is light. */
-  weightOf(kind: string): number {
+  weightOf(kind: string, does: keyof typeof LIGHT_MS): number {
     const took = this.#milliseconds.get(kind) ?? 0
-    return WEIGHTS.find(([most]) => took <= most)?.[1] ?? LIGHT
+    if (took <= LIGHT_MS[does]) return LIGHT
+    return took <= SLOW_MS ? 2 : 4
   }
 
   add(kind: string, milliseconds: number, bytes: number): void {

@@ -98,7 +98,7 @@ export class Lanes {
     try {
       const entry = slots[isRead ? 'reads' : 'writes'].enter({
         app,
-        weight: () => this.#costs.weightOf(kind),
+        weight: () => this.#costs.weightOf(kind, isRead ? 'read' : 'write'),
         last: work.class === 'list',
         perApp: Math.max(1, Math.ceil(perApp / peers)),
       })
@@ -146,11 +146,11 @@ export class Lanes {
     if (known) return known
     const { bus, readPoolSize, poolSize, patienceMs, isBusy } = this.#options
     const recent = new RecentUse()
+    const common = { queue: QUEUE, patienceMs, restrains: isBusy }
     const restrains = (app: number) => isBusy() || recent.byOthersThan(app)
-    const common = { queue: QUEUE, patienceMs, restrains }
     const slots = {
       recent,
-      reads: new FairSlots({ size: readPoolSize, ...common }),
+      reads: new FairSlots({ size: readPoolSize, ...common, restrains }),
       writes: new FairSlots({ size: Math.max(1, Math.floor(poolSize * WRITES)), ...common }),
       peers: this.#shared ? new Peers(bus, `lanes.${cellId}`) : undefined,
     }

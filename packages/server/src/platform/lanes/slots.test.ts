@@ -79,6 +79,23 @@ suite('slots', () => {
     assert.deepEqual(names(), ['c1', 'c2', 'c3', 'a2', 'b2', 'a3', 'a4'])
   })
 
+  test('light work passes heavy work that waits, and keeps its own order', async () => {
+    const heavy = { weight: () => 2 }
+    const { many, enter, names, end } = open({ size: 8, restrains: () => true })
+    many(3, 'heavy', A, heavy)
+    many(7, 'light', A)
+    assert.deepEqual(names(), ['heavy1', 'light1', 'light2', 'light3', 'light4'])
+    enter('late', A)
+    await end('light2')
+    assert.deepEqual(names().slice(-1), ['light5'])
+    await end('heavy1')
+    assert.deepEqual(names().slice(-2), ['light6', 'light7'])
+    for (const n of [1, 3, 4, 5, 6, 7]) await end(`light${n}`)
+    assert.deepEqual(names(), ['late'])
+    await end('late')
+    assert.deepEqual(names(), ['heavy2'])
+  })
+
   test('work that turns out to be heavy while it waits takes the slots of heavy work', async () => {
     let weight = 1
     const { many, names, end } = open({ size: 8 })

@@ -66,8 +66,8 @@ export interface Entry {
  *
  * Work starts at once while slots are free: light work until three quarters are in use, heavier work within the app's
  * equal share, and the first work of an app in any case. Heavy work of a restrained app starts only when it has nothing
- * else under way. Nothing that runs is interrupted, so some slots stay free for the next app. Lanes with waiting work
- * take turns. If too much of an app waits, more is refused.
+ * else under way; light work passes it. Nothing that runs is interrupted, so some slots stay free for the next app.
+ * Lanes with waiting work take turns. If too much of an app waits, more is refused.
  */
 export class FairSlots {
   readonly #options: SlotsOptions
@@ -93,7 +93,7 @@ export class FairSlots {
   /** Throws `LaneFull` if too much of the app waits already. */
   enter(work: Work): Entry {
     const lane = this.#laneOf(work.app)
-    if (countOf(lane) === 0 && this.#mayStart(lane, work)) {
+    if (mayPass(lane, work) && this.#mayStart(lane, work)) {
       return { slot: this.#start(lane, work), giveUp: () => {} }
     }
     return this.#wait(lane, work)
@@ -180,10 +180,10 @@ export class FairSlots {
     for (let started = true; started; ) {
       started = false
       for (const lane of [...this.#turns]) {
-        const list = lane.waiting.find(({ length }) => length > 0)
-        const [waiter] = list ?? []
-        if (!list || !waiter || !this.#mayStart(lane, waiter.work)) continue
-        list.shift()
+        const next = firstOf(lane, ({ work }) => this.#mayStart(lane, work))
+        if (!next) continue
+        const { list, at, waiter } = next
+        list.splice(at, 1)
         // Its next turn comes after all others.
         this.#turns.delete(lane)
         if (countOf(lane) > 0) this.#turns.add(lane)
@@ -205,6 +205,25 @@ export class FairSlots {
   #forget(lane: Lane): void {
     if (lane.used === 0 && countOf(lane) === 0) this.#lanes.delete(lane.app)
   }
+}
+
+/** Light work doesn't wait behind heavy work, which may have to wait long while slots are free. */
+const mayPass = ({ waiting }: Lane, { weight }: Work) =>
+  waiting.every(([first]) => !first || first.work.weight() > LIGHT) &&
+  (waiting.every(({ length }) => length === 0) || weight() === LIGHT)
+
+/** The first waiting work that may start, or else the first light work behind it. */
+function firstOf({ waiting }: Lane, mayStart: (waiter: Waiter) => boolean) {
+  for (const list of waiting) {
+    const [first] = list
+    if (!first) continue
+    if (mayStart(first)) return { list, at: 0, waiter: first }
+    if (first.work.weight() === LIGHT) return undefined
+    const at = list.findIndex(({ work }) => work.weight() === LIGHT)
+    const waiter = list[at]
+    if (waiter && mayStart(waiter)) return { list, at, waiter }
+  }
+  return undefined
 }
 
 const countOf = ({ waiting: [first, last] }: Lane) => first.length + last.length
