@@ -66,8 +66,11 @@ export function readHtml(html: string): HtmlText {
   const { hrefs, base, robots } = head
   return {
     ...{ title: line(title), description: line(head.description), hrefs, base, robots },
+    // Line by line: a pattern for spaces around line breaks would try each of a million spaces in turn.
     text: text
-      .replace(/[ \t]*\n[ \t]*/g, '\n')
+      .split('\n')
+      .map((one) => one.trim())
+      .join('\n')
       .replace(/\n{3,}/g, '\n\n')
       .trim(),
   }
