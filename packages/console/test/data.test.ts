@@ -454,6 +454,8 @@ suite('the inbox', () => {
       await page.getByRole('button', { name: 'Take', exact: true }).click()
     }
     pressed.resolve()
+    // Otherwise a request that is under way when the page is closed would be an error.
+    for (const { page } of [ana, rui]) await page.unrouteAll({ behavior: 'wait' })
     const { takenBy = '' } = await until('one has it', async () => {
       const handover = await app.client.agentHandovers.get(id)
       return handover.state === 'taken' && handover

@@ -25,6 +25,7 @@ const FOR_ALL_APPS: Record<string, string> = {
   'groups.removeOldFormerMembers': 'removes rows by age',
   'agents.removeOldHandovers': 'removes rows by age',
   'agents.removeOldRuns': 'removes rows by age',
+  'agents.removeOldReplays': 'removes rows by age',
   'agents.removeOldSpending': 'removes rows by age',
   'exports.removeOld': 'removes rows by age',
   'imports.removeOld': 'removes rows by age',

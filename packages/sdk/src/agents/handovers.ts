@@ -56,8 +56,7 @@ export class Handovers {
     // An event that came meanwhile is newer.
     if (this.#open.get(agentUid) !== before) return
     const [last] = data
-    if (last) this.#note(last)
-    else this.#set(agentUid, undefined)
+    this.#set(agentUid, last?.state === 'closed' ? undefined : last)
   }
 
   /** Hands the conversation with an agent to a person. `reason` is for that person. */

@@ -58,3 +58,11 @@ export class AnswerText {
 /** The beginning of a text with at most so many bytes, in whole characters. */
 const cut = (text: string, bytes: number) =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, bytes)).replace(/\ufffd+$/, '')
+
+/** A text that a model wrote at once, which is as hostile as what the model reads. */
+export function cleaned(text: string): string {
+  const answer = new AnswerText()
+  answer.add(text)
+  answer.end()
+  return answer.text.trim()
+}

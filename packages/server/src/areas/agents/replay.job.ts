@@ -7,6 +7,7 @@ import type { ToolCall } from '../../core/models/prompt.ts'
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import { defineJob, type JobDeps } from '../../deps.ts'
 import type { Run } from '../../platform/jobs/definition.ts'
+import { cleaned } from './answer-text.ts'
 import { type Asked, type Replayed, readReplayed } from './asked.ts'
 import { askModel } from './model-calls.ts'
 import {
@@ -206,7 +207,10 @@ async function repeatAnswer(
     return false
   }
   if (run.answer === null) {
-    const stop = { state: 'stopped', ...endOfRecord(recording), ...NO_ANSWER }
+    const stop =
+      run.reason === 'handed_over'
+        ? { state: 'finished', reason: run.reason, error: null, ...NO_ANSWER }
+        : { state: 'stopped', ...endOfRecord(recording), ...NO_ANSWER }
     await inStep(job, (tx) => endReplay.run(tx, { appNo, replayId, ...stop }))
     return true
   }
@@ -245,9 +249,10 @@ async function endWithAnswer(
 async function endHandedOver(
   { job }: ActiveRun,
   question: QuestionRow,
-  { message: answer }: LastWords,
+  { message }: LastWords,
 ): Promise<void> {
   const { appNo, input, context } = job
+  const answer = cleaned(message)
   const verdict = toVerdict(await judge(context, appNo, question, { text: answer }))
   const end = { state: 'finished', reason: 'handed_over', error: null, answer, verdict }
   await inStep(job, (tx) => endReplay.run(tx, { appNo, replayId: input.runId, ...end }))

@@ -2,7 +2,7 @@
 import type { Verdict } from '../../core/moderation/verdict.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { insertMessage } from '../messages/queries.ts'
-import { AnswerText } from './answer-text.ts'
+import { cleaned } from './answer-text.ts'
 import { announceHandover } from './handovers.actions.ts'
 import { insertHandover, lockHandedOver } from './handovers.queries.ts'
 import { citedIn } from './knowledge/search.ts'
@@ -92,14 +92,6 @@ export async function finishHandedOver(
     return answerId
   })
   stream.finished(verdict?.status === 'pending' ? undefined : sent)
-}
-
-/** A model wrote it, so it is as hostile as what the model reads. */
-function cleaned(text: string): string {
-  const answer = new AnswerText()
-  answer.add(text)
-  answer.end()
-  return answer.text.trim()
 }
 
 /** Somebody may have handed the conversation over while the model wrote, and not have seen this run. */

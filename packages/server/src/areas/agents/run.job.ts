@@ -18,6 +18,7 @@ import {
   endLostRuns,
   endRun,
   listTrail,
+  removeOldReplays,
   removeOldRuns,
   removeOldSpending,
 } from './runs.queries.ts'
@@ -51,6 +52,7 @@ export const sweepAgentRunsJob = defineJob({
       lost = rows.length
     }
     await endLostReplays.run(cell.db, { limit })
+    while (!signal.aborted && (await removeOldReplays.one(cell.db, { limit })).removed === limit);
     while (!signal.aborted && (await removeOldRuns.one(cell.db, { limit })).removed === limit);
     while (!signal.aborted && (await removeOldHandovers.one(cell.db, { limit })).removed === limit);
     await removeOldSpending.run(cell.db, {})

@@ -368,6 +368,20 @@ export const endLostRuns = query<{ limit: number }, RunRow & { app_no: number }>
    select r.app_no, ${COLUMNS} from lost r`,
 )
 
+/** Removes replays of runs that ended 30 days ago, before these runs: a run can have 50, with many steps each. */
+export const removeOldReplays = query<{ limit: number }, { removed: number }>(
+  'agents.removeOldReplays',
+  `with gone as (
+     delete from agent_replays where ctid = any (array(
+       select p.ctid from agent_runs r join agent_replays p on p.app_no = r.app_no and p.run_id = r.run_id
+       where r.ended_at is not null and r.ended_at < now() - interval '30 days' limit :limit))
+     returning app_no, replay_id
+   ), steps as (
+     delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.replay_id
+   )
+   select count(*) as removed from gone`,
+)
+
 /** Removes runs that ended 30 days ago, with their steps, ratings and replays. */
 export const removeOldRuns = query<{ limit: number }, { removed: number }>(
   'agents.removeOldRuns',

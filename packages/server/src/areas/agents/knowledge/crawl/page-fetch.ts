@@ -192,7 +192,9 @@ async function readRobots(
   const parts: Buffer[] = []
   try {
     const body = unpacked(chunks, headers['content-encoding'], ROBOTS_BYTES)
-    for await (const part of body ?? []) parts.push(part)
+    // Nobody can say what it allows.
+    if (!body) return undefined
+    for await (const part of body) parts.push(part)
   } catch (error) {
     // Its beginning counts.
     if (!(error instanceof TooLarge)) throw error
