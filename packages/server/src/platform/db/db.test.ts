@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
@@ -25,6 +26,14 @@ const repeatable = query<typeof none>(
   'set transaction isolation level repeatable read',
 )
 
+/** What PostgreSQL says when a session begins, and when an administrator ends it. */
+const READY = Buffer.from('Z\0\0\0\x05I')
+const reason = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0')
+const SHUTDOWN = Buffer.concat([
+  Buffer.from(['E'.charCodeAt(0), 0, 0, 0, reason.length + 4]),
+  reason,
+])
+
 let url: string
 let rival: pg.Client
 before(async () => {
@@ -40,10 +49,10 @@ after(async () => {
 })
 
 /** Opens a separate pool and closes it after the test. */
-async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '') {
+async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '', address = url) {
   const metrics = openMetrics()
   const db = openDb({
-    url: options ? `${url}?options=${encodeURIComponent(options)}` : url,
+    url: options ? `${address}?options=${encodeURIComponent(options)}` : address,
     label: 'test',
     poolSize,
     timeoutMs: 60_000,
@@ -216,6 +225,34 @@ suite('db.tx', () => {
       const { pid } = await again().catch(again)
       assert.notEqual(pid, lost)
     }, 1))
+
+  test('a connection that is lost in the packet that accepts it fails its statement alone', async (t) => {
+    const { port, hostname } = new URL(url)
+    const server = createServer((socket) => {
+      const behind = connect(Number(port), hostname)
+      behind.on('data', (packet: Buffer) => {
+        socket.write(packet.includes(READY) ? Buffer.concat([packet, SHUTDOWN]) : packet)
+      })
+      socket.pipe(behind)
+      for (const [one, other] of [
+        [socket, behind],
+        [behind, socket],
+      ] as const)
+        one.on('error', () => {}).on('close', () => other.destroy())
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const target = new URL(url)
+    target.port = String((server.address() as AddressInfo).port)
+    await withDb(
+      async (db) => {
+        await assert.rejects(getPid.one(db, none), /terminat|connection error/i)
+      },
+      1,
+      '',
+      target.href,
+    )
+  })
 
   test('a refused statement keeps its connection', () =>
     withDb(async (db) => {

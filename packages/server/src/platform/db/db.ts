@@ -167,6 +167,9 @@ export function openDb(options: DbOptions): Db {
       // A new connection plans every statement again: a list then takes tens of milliseconds longer.
       idleTimeoutMillis: 600_000,
     })
+    // The pool listens while a connection is idle, and we while it is used. A server that shuts down can say so between the
+    // two, in the same packet in which it accepts the connection. Without a listener, that would end the process.
+    opened.on('connect', (client) => client.on('error', () => {}))
     // The pool drops a connection that breaks while idle, and the next user gets another one.
     opened.on('error', (error) => {
       // While the pool closes, the server may close connections first.
@@ -201,7 +204,6 @@ export function openDb(options: DbOptions): Db {
   ): Promise<T> {
     const client = await connector.take()
     const used: Used = { client, broken: undefined }
-    // The pool only listens while a connection is idle. Without this listener, an error would end the process.
     const onLost = (error: Error) => {
       // Keep the first error, which has the cause. The next one only says that the connection ended.
       used.broken ??= error
