@@ -38,7 +38,7 @@ suite('configuration', () => {
         deadlineMs: 15_000,
         prefix: 'loquat',
       },
-      jobs: { slots: 16, slotsPerApp: 8 },
+      jobs: { slots: 16, slotsPerApp: 8, leaseSeconds: 3 },
       agents: { idleSeconds: 60, runSeconds: 300, toolSeconds: 30, waitSeconds: 600 },
       crawls: { pageSeconds: 20, pauseMs: 500 },
       models: { privateUrls: [] },

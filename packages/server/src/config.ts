@@ -294,6 +294,11 @@ export const options = {
       description:
         'How many background jobs of one app run at a time, in all workers of a cell together.',
     }),
+    leaseSeconds: integer('LOQUAT_LEASE_SECONDS', 3, 300, {
+      default: '3',
+      description:
+        'How long other workers wait before they take over the work of one that has stopped answering. Raise it if machines or databases pause for longer.',
+    }),
   },
   agents: {
     idleSeconds: integer('LOQUAT_AGENT_IDLE_SECONDS', 1, 3_600, {

@@ -121,7 +121,9 @@ export async function startServer(options: ServerOptions): Promise<Started> {
     urls.push(url)
     await insertCell(directoryUrl, cellId, url)
   }
-  return { service: await serve(readConfig(env), roles, { console }), env, urls }
+  // This process shares the machine with many tests: a pause isn't what they are about.
+  const config = readConfig({ LOQUAT_LEASE_SECONDS: '60', ...env })
+  return { service: await serve(config, roles, { console }), env, urls }
 }
 
 export async function endServer({ service, urls, env }: Started): Promise<void> {

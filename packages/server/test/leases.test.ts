@@ -40,6 +40,18 @@ suite('a lease', () => {
     assert.equal((await holder.take(job))?.epoch, 4)
   })
 
+  test('lasts three seconds, or as long as its worker was told', async () => {
+    const left = async (worker: Worker) => {
+      await worker.renew()
+      const text = `select extract(epoch from expires_at - now())::float8 as seconds from workers where worker_id = $1`
+      const [row] = await rows<{ seconds: number }>(cellDb(), text, [worker.id])
+      return row?.seconds ?? 0
+    }
+    assert.ok((await left(newWorker())) <= 3)
+    const patient = await left(new Worker(cellDb, server.deps.log, 60))
+    assert.ok(patient > 3 && patient <= 60, `${patient} s`)
+  })
+
   test('protects writes from an old epoch, another worker and an expired holder', async () => {
     const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
     const lost = await first.take(job)

@@ -68,7 +68,7 @@ async function serveCell(deps: Deps, cell: Cell, signal: AbortSignal): Promise<v
 }
 
 async function serveDatabase(deps: Deps, cell: Cell, signal: AbortSignal): Promise<void> {
-  const worker = new Worker(() => cell.db, deps.log)
+  const worker = new Worker(() => cell.db, deps.log, deps.config.jobs.leaseSeconds)
   worker.start()
   const single = Object.keys(jobs).map(async (job) => {
     while (!signal.aborted) {

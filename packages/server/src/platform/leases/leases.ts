@@ -4,8 +4,8 @@ import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
 
 const RENEW_MS = 1_000
-/** How long a worker's row is valid after its renewal. */
-const EXPIRY_MS = 3_000
+/** How long a worker's row is valid after its renewal, unless told otherwise. */
+const LEASE_SECONDS = 3
 const LEASE_LOST = 'LQ001'
 
 /** The right to run a job, until another worker gets a higher epoch. */
@@ -15,11 +15,11 @@ export interface Lease {
   epoch: number
 }
 
-/** Valid for three seconds by the database's clock, so three renewals may fail before another worker takes over. */
-const renewWorker = query<{ workerId: string }>(
+/** Valid by the database's clock. */
+const renewWorker = query<{ workerId: string; seconds: number }>(
   'leases.renew',
   `insert into workers (worker_id, expires_at)
-   values (:workerId, clock_timestamp() + interval '3 seconds')
+   values (:workerId, clock_timestamp() + :seconds * interval '1 second')
    on conflict (worker_id) do update set expires_at = excluded.expires_at`,
 )
 
@@ -57,14 +57,16 @@ export class Worker {
   readonly id = randomUUID()
   readonly #db: () => Db
   readonly #log: Logger
+  readonly #seconds: number
   #timer: NodeJS.Timeout | undefined
   #renewing: Promise<void> = Promise.resolve()
   #renewedAt = Number.NEGATIVE_INFINITY
 
   /** `db` is called each time, because a cell's URL can change while the process runs. */
-  constructor(db: () => Db, log: Logger) {
+  constructor(db: () => Db, log: Logger, seconds = LEASE_SECONDS) {
     this.#db = db
     this.#log = log
+    this.#seconds = seconds
   }
 
   start(): void {
@@ -80,7 +82,7 @@ export class Worker {
    * can't check the lease in a transaction, so a process that was suspended has to check this.
    */
   get alive(): boolean {
-    return performance.now() - this.#renewedAt < EXPIRY_MS
+    return performance.now() - this.#renewedAt < this.#seconds * 1_000
   }
 
   /** Takes the lease on a job if it is free. */
@@ -114,7 +116,7 @@ export class Worker {
   async renew(): Promise<void> {
     // The row is valid from some time after this.
     const startedAt = performance.now()
-    await renewWorker.run(this.#db(), { workerId: this.id })
+    await renewWorker.run(this.#db(), { workerId: this.id, seconds: this.#seconds })
     this.#renewedAt = Math.max(this.#renewedAt, startedAt)
   }
 }
