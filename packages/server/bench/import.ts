@@ -36,6 +36,9 @@ const SECONDS = 8
 /** The tables that messages are written to. */
 const TABLES = ['messages', 'muids', 'conversations', 'inbox', 'direct_views', 'marks'] as const
 
+/** Recounting a million messages takes longer than a request may. The servers keep their timeout. */
+const LONG_TIMEOUT = { LOQUAT_DB_TIMEOUT_MS: '600000' }
+
 interface Run {
   deps: Deps
   client: pg.Client
@@ -50,7 +53,7 @@ interface Run {
 }
 
 export async function importBench(env: EnginesEnv, report: Report): Promise<Figure[]> {
-  const deps = await openInstallation(env)
+  const deps = await openInstallation({ ...env, ...LONG_TIMEOUT })
   const [app, other] = [await newBenchApp(deps), await newBenchApp(deps)]
   const client = new pg.Client({ connectionString: app.cell.url })
   await client.connect()

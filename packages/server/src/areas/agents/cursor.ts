@@ -3,8 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Current } from '../../platform/http/id-page.ts'
 import { Data } from '../../platform/http/schemas.ts'
 
-/** The last millisecond that PostgreSQL can store. */
-const LAST_MS = 9_000_000_000_000_000
+/** The last millisecond that a Date can hold. */
+const LAST_MS = 8_640_000_000_000_000
 
 export const Milliseconds = (description: string) =>
   Type.Integer({ minimum: 0, maximum: LAST_MS, description })
