@@ -11,7 +11,7 @@ import {
   insertSource,
 } from '../src/areas/agents/knowledge/queries.ts'
 import { findKnowledge } from '../src/areas/agents/knowledge/search.ts'
-import { listChunks, storeVectors } from '../src/areas/models/embed.job.ts'
+import { listUnembedded, storeVectors } from '../src/areas/models/embed.job.ts'
 import { embed } from '../src/core/models/adapter.ts'
 import { type Embedder, packed } from '../src/core/models/vectors.ts'
 import type { Db } from '../src/platform/db/db.ts'
@@ -113,7 +113,7 @@ export async function embedSources(db: Db, appNo: number, embedder: Embedder): P
   const { id: model } = embedder
   for (const { source_id: sourceId } of sources) {
     const wanted = { appNo, sourceId, model, after: -1, limit: 1_000_000 }
-    const chunks = await listChunks.many(db, wanted)
+    const chunks = await listUnembedded.many(db, wanted)
     for (let from = 0; from < chunks.length; from += 500) {
       const some = chunks.slice(from, from + 500)
       const vectors = await embed(
