@@ -132,7 +132,8 @@ export async function embedSources(db: Db, appNo: number, embedder: Embedder): P
 export function testEmbedder({ url, key }: ModelServer): Embedder & { close(): void } {
   const outbound = new Outbound(new Targets({ privateTargets: true, nameServers: [] }))
   const { signal } = new AbortController()
-  const model = { id: 'house meanings', outbound, url, key, model: 'meanings' }
+  const names = { id: 'house meanings', name: 'house meanings' }
+  const model = { ...names, outbound, url, key, model: 'meanings' }
   return { ...model, timeoutMs: 60_000, signal, close: () => outbound.close() }
 }
 

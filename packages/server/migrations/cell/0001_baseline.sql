@@ -751,7 +751,7 @@ with (gin_pending_list_limit = 1024);
 create table knowledge_vectors (
   app_no int not null,
   chunk_id uuid not null,
-  -- Id of the provider and name of the model.
+  -- Id of the provider, name of the model, and a hash of the server's URL.
   model text not null,
   dimensions int not null,
   -- Numbers of 16 bits, of length 1 together.

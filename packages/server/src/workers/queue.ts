@@ -16,7 +16,7 @@ import { sweepFilesJob } from '../areas/files/sweep.job.ts'
 import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
 import { exportJob, sweepExportsJob } from '../areas/imports/exports/export.job.ts'
 import { importJob, sweepImportsJob } from '../areas/imports/import.job.ts'
-import { embedJob } from '../areas/models/embed.job.ts'
+import { embedAllJob, embedJob } from '../areas/models/embed.job.ts'
 import { actJob } from '../areas/moderation/act.job.ts'
 import { checkEditJob, checkMessageJob, endChecksJob } from '../areas/moderation/check.job.ts'
 import { previewRuleJob, sweepPreviewsJob } from '../areas/moderation/preview.job.ts'
@@ -79,6 +79,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepKnowledgeJob,
   crawlKnowledgeJob,
   embedJob,
+  embedAllJob,
 ]
 
 /** Names of jobs that no longer have a schedule. */

@@ -114,7 +114,9 @@ export async function updateModelProvider(
     const others = { inputPrice, outputPrice, fallbackId, fallbackModel, embeddingModel }
     const row = await updateProvider.one(tx, { appNo, id, name, url, keySealed, ...others })
     // Also if it has none any more: another one may count now.
-    if (embeddingModel !== before.embedding_model) await startEmbedding(tx, appNo)
+    const isOther = embeddingModel !== before.embedding_model
+    const isMended = embeddingModel !== null && (url !== before.url || key !== undefined)
+    if (isOther || isMended) await startEmbedding(tx, appNo)
     return announceProvider(tx, appNo, 'model.provider.updated', row)
   })
 }

@@ -1,14 +1,20 @@
 import { Type } from 'typebox'
 import { EMBEDDED_AT_ONCE, embed } from '../../core/models/adapter.ts'
 import { packed } from '../../core/models/vectors.ts'
+import { sweepAll } from '../../core/sweep.ts'
 import { defineJob } from '../../deps.ts'
 import { query } from '../../platform/db/query.ts'
-import { findEmbedder } from './embedder.actions.ts'
+import { findEmbedder, vectorsIdOf } from './embedder.actions.ts'
+import { findEmbedding } from './queries.ts'
 
 const TIMEOUT_MS = 60_000
+/** A provider may be down for some hours. */
+const TRIES = 20
+/** How many sources a transaction starts to embed. */
+const SOURCES = 500
 
 /** Whether a chunk has no vector of the model. A lookup by key for each chunk, never a join with all vectors. */
-export const LACKS_VECTOR = `(
+const LACKS_VECTOR = `(
   select v.model from knowledge_vectors v where v.app_no = c.app_no and v.chunk_id = c.chunk_id) is distinct from :model`
 
 /** Chunks of a source after one that the model hasn't embedded. */
@@ -51,6 +57,7 @@ export const embedJob = defineJob({
   summary: 'Embeds a source of knowledge for agents.',
   input: Type.Object({ sourceId: Type.String() }),
   checkpoint: Type.Object({}),
+  tries: TRIES,
   async run({ appNo, input: { sourceId }, checkpoint, signal, context: { deps, cell } }) {
     for (let after = -1; ; ) {
       const embedder = await findEmbedder(deps, cell.db, appNo, { timeoutMs: TIMEOUT_MS, signal })
@@ -70,6 +77,64 @@ export const embedJob = defineJob({
         })
         return {}
       })
+    }
+  },
+})
+
+/** Sources after one, and whether a chunk of theirs lacks a vector of the model. */
+const listSources = query<
+  { appNo: number; model: string; after: string | null; limit: number },
+  { source_id: string; lacks: boolean }
+>(
+  'models.listSources',
+  `select s.source_id, exists (
+     select from knowledge_chunks c where c.app_no = s.app_no and c.source_id = s.source_id and ${LACKS_VECTOR}) as lacks
+   from knowledge_sources s
+   where s.app_no = :appNo and s.chunks > 0 and (:after::uuid is null or s.source_id > :after::uuid)
+   order by s.source_id limit :limit`,
+)
+
+/** Jobs that wait because the provider has failed start at once. */
+const startSources = query<{ appNo: number; name: string; ids: string[] }>(
+  'models.startSources',
+  `select wake_job(:appNo::int, enqueue_job(:appNo::int, :name, jsonb_build_object('sourceId', id),
+     p_priority => -1, p_dedupe_key => id))
+   from unnest(:ids::text[]) id`,
+)
+
+/** Vectors of an app that has no model any more. */
+const removeVectors = query<{ appNo: number; limit: number }, { gone: boolean }>(
+  'models.removeVectors',
+  `with removed as (
+     delete from knowledge_vectors where ctid = any (array(
+       select ctid from knowledge_vectors where app_no = :appNo limit :limit))
+     returning 1
+   )
+   select count(*) < :limit as gone from removed`,
+)
+
+/** Starts a job for each source that needs one. If the app has no model any more, its vectors are deleted. */
+export const embedAllJob = defineJob({
+  name: 'models.embedAll',
+  summary: 'Embeds all sources of knowledge of an app, if it has a model for that.',
+  input: Type.Object({}),
+  async run(run) {
+    const { appNo, signal } = run
+    const { db } = run.context.cell
+    const provider = await findEmbedding.maybeOne(db, { appNo })
+    if (!provider) {
+      const remove = (limit: number) => db.call((tx) => removeVectors.one(tx, { appNo, limit }))
+      return sweepAll(run, remove)
+    }
+    const model = vectorsIdOf(provider)
+    for (let after: string | null = null; ; ) {
+      signal.throwIfAborted()
+      const sources = await listSources.many(db, { appNo, model, after, limit: SOURCES })
+      const ids = sources.flatMap(({ source_id: id, lacks }) => (lacks ? [id] : []))
+      const started = { appNo, name: embedJob.name, ids }
+      await db.call((tx) => startSources.run(tx, started), true)
+      if (sources.length < SOURCES) return
+      after = sources.at(-1)?.source_id ?? null
     }
   },
 })

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { Embedder } from '../../core/models/vectors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { findEmbedding } from './queries.ts'
+import { type EmbeddingRow, findEmbedding } from './queries.ts'
+
+/** What the vectors of a model are known by. Models of two servers may have the same name, and are different ones. */
+export function vectorsIdOf({ provider_id: id, embedding_model: model, url }: EmbeddingRow) {
+  const server = createHash('sha256').update(url).digest('hex').slice(0, 8)
+  return `${id} ${model} ${server}`
+}
 
 /** The model that says what texts mean. Undefined if the app has none. */
 export async function findEmbedder(
@@ -11,9 +18,10 @@ export async function findEmbedder(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<Embedder | undefined> {
   const row = await findEmbedding.maybeOne(db, { appNo })
-  if (!row || row.embedding_model === null) return undefined
+  if (!row) return undefined
   const { provider_id: providerId, embedding_model: model, url, key_sealed: sealed } = row
   const key = sealed ? secrets.open(['model_providers.key', appNo, providerId], sealed) : undefined
   const { outbound } = models
-  return { id: `${providerId} ${model}`, outbound, url, key, model, timeoutMs, signal }
+  const names = { id: vectorsIdOf(row), name: `${providerId} ${model}` }
+  return { ...names, outbound, url, key, model, timeoutMs, signal }
 }

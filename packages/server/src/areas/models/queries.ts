@@ -35,8 +35,10 @@ export const findProvider = query<OneProvider, ProviderRow>(
   `select ${COLUMNS} from model_providers where app_no = :appNo and provider_id = :id`,
 )
 
+export type EmbeddingRow = ProviderRow & { embedding_model: string }
+
 /** The provider that embeds the app's knowledge. */
-export const findEmbedding = query<{ appNo: number }, ProviderRow>(
+export const findEmbedding = query<{ appNo: number }, EmbeddingRow>(
   'models.findEmbedding',
   `select ${COLUMNS} from model_providers
    where app_no = :appNo and embedding_model is not null order by provider_id limit 1`,
@@ -79,10 +81,4 @@ export const findUse = query<OneProvider, { use: string }>(
    union all
    select 'the provider ' || name from model_providers where app_no = :appNo and fallback_id = :id
    limit 1`,
-)
-
-/** An app has at most 10,000 sources. */
-export const listSources = query<{ appNo: number }, { source_id: string }>(
-  'models.listSources',
-  'select source_id from knowledge_sources where app_no = :appNo and chunks > 0',
 )

@@ -1,9 +1,12 @@
 /** What texts mean, as vectors that are stored and compared. */
 import { embed, type Model, similarity } from './adapter.ts'
 
-/** A model that embeds, and what its vectors are known by. */
+/** A model that embeds. */
 export interface Embedder extends Model {
+  /** What its vectors are known by. */
   id: string
+  /** What people know it by. */
+  name: string
 }
 
 /** Half as long as they arrive, and as good for comparisons. */

@@ -150,6 +150,36 @@ suite('embeddings', () => {
     await embedded(app, 'house others', 70)
   })
 
+  test('are made once the key is right, and again for another server', async () => {
+    const app = await newApp('sk-wrong')
+    await addText(app, TEXTS[0] ?? '')
+    const { id } = await jobOf(app, 'models.embed', 'waiting')
+    // As after its last try.
+    await rows(
+      app.cell.db,
+      `update jobs set state = 'dead', ended_at = now() where app_no = $1 and id = $2`,
+      [app.no, id],
+    )
+    await app.client.modelProviders.update('house', { key: models.key })
+    await embedded(app, 'house meanings', 1)
+    const [before] = await vectorsOf(app)
+    asked()
+    // A server has other vectors, even if its model has the same name.
+    await app.client.modelProviders.update('house', { url: `${models.url}/`, key: models.key })
+    await until('another vector', async () => {
+      const [now] = await vectorsOf(app)
+      return now !== undefined && now.model !== before?.model
+    })
+    assert.equal(asked().length, 1)
+    // Nothing is missing.
+    await app.client.modelProviders.update('house', { key: models.key })
+    await until('no jobs', async () => {
+      const left = 'select from jobs where app_no = $1 and ended_at is null'
+      return (await rows(app.cell.db, left, [app.no])).length === 0
+    })
+    assert.deepEqual(asked(), [])
+  })
+
   test('need a provider that has them', async () => {
     const app = await server.newApp()
     const provider = { id: 'a', name: 'A', url: models.url, kind: 'anthropic' as const }

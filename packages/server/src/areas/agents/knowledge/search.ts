@@ -57,7 +57,7 @@ export async function findKnowledge(
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     const { message } = error
-    return { chunks: byWords, note: `Searched by words alone: "${embedder.id}" failed: ${message}` }
+    return { chunks: byWords, note: `Searched by words alone: "${embedder.name}" failed: ${message}` }
   }
 }
 
