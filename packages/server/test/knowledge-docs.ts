@@ -3,13 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chunksOf } from '../src/areas/agents/knowledge/chunks.ts'
-import { columnsOf } from '../src/areas/agents/knowledge/index.job.ts'
-import {
-  attachSources,
-  endIndexing,
-  insertChunks,
-  insertSource,
-} from '../src/areas/agents/knowledge/queries.ts'
+import { storeChunks } from '../src/areas/agents/knowledge/index.job.ts'
+import { attachSources, endIndexing, insertSource } from '../src/areas/agents/knowledge/queries.ts'
 import { findKnowledge } from '../src/areas/agents/knowledge/search.ts'
 import { listUnembedded, storeVectors } from '../src/areas/models/embed.job.ts'
 import { embed } from '../src/core/models/adapter.ts'
@@ -93,10 +88,7 @@ export async function addSource(
     })
     const { source_id: sourceId, revision } = row
     const chunks = texts.flatMap((text) => chunksOf(text))
-    for (let first = 0; first < chunks.length; first += 500) {
-      const some = columnsOf({ id: sourceId, title }, chunks.slice(first, first + 500))
-      await insertChunks.run(tx, { appNo, sourceId, pageId: null, first, ...some })
-    }
+    await storeChunks(tx, { appNo, sourceId, pageId: null, title, first: 0 }, chunks)
     const ended = { state: 'indexed', reason: null, chunks: chunks.length }
     await endIndexing.run(tx, { appNo, sourceId, revision, ...ended })
     await attachSources.run(tx, { appNo, agentUid, ids: [sourceId] })

@@ -69,6 +69,13 @@ const jobOf = (app: TestApp, name: string, state: string) =>
     return job
   })
 
+/** Waits until all jobs of an app are over. */
+const idle = (app: TestApp) =>
+  until('no jobs', async () => {
+    const left = 'select from jobs where app_no = $1 and ended_at is null'
+    return (await rows(app.cell.db, left, [app.no])).length === 0
+  })
+
 /** What the model was asked to embed since the last time. */
 const asked = () => models.embedded.splice(0).flat()
 
@@ -173,11 +180,34 @@ suite('embeddings', () => {
     assert.equal(asked().length, 1)
     // Nothing is missing.
     await app.client.modelProviders.update('house', { key: models.key })
-    await until('no jobs', async () => {
-      const left = 'select from jobs where app_no = $1 and ended_at is null'
-      return (await rows(app.cell.db, left, [app.no])).length === 0
-    })
+    await idle(app)
     assert.deepEqual(asked(), [])
+  })
+
+  test('of chunks that stay are kept', async () => {
+    const app = await newApp()
+    const id = await addText(app, sections(3))
+    await embedded(app, 'house meanings', 3)
+    const change = async (changes: { title?: string; text?: string }) => {
+      asked()
+      await app.client.knowledge.updateText(id, changes)
+      await indexed(app, id)
+      await idle(app)
+      await embedded(app, 'house meanings', 3)
+      return asked().toSorted()
+    }
+    // It also moves to another place.
+    const text = `# Hall\n\nOpen.\n\n${sections(2)}`
+    assert.deepEqual(await change({ text }), ['Note\nHall\nOpen.'])
+    const { data } = await app.client.knowledge.listChunks(id)
+    assert.deepEqual(
+      data.map(({ heading }) => heading),
+      ['Hall', 'Room 0', 'Room 1'],
+    )
+    // The title is part of what a chunk means.
+    assert.deepEqual(await change({ title: 'House' }), [
+      ...['House\nHall\nOpen.', 'House\nRoom 0\nBed 0.', 'House\nRoom 1\nBed 1.'],
+    ])
   })
 
   test('need a provider that has them', async () => {

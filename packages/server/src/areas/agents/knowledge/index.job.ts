@@ -16,8 +16,8 @@ import {
   countOtherChunks,
   endIndexing,
   findSource,
-  insertChunks,
   lockSource,
+  putChunks,
   removeChunks,
   type SourceRow,
   sweepChunks,
@@ -26,7 +26,7 @@ import type { FailReason, FileType } from './schema.ts'
 
 /** The most chunks of an app. */
 export const APP_CHUNKS = 100_000
-export const BATCH = 200
+const BATCH = 200
 /** How often to look whether a file was checked. */
 const CHECK_MS = 1_000
 
@@ -82,13 +82,8 @@ async function replaceChunks(tx: Tx, appNo: number, source: SourceRow, read: Ext
   const { count } = await countOtherChunks.one(tx, { appNo, sourceId })
   const reason = faultOf(read, count)
   const stored = 'chunks' in read && !reason ? read.chunks : []
-  await removeChunks.run(tx, { appNo, sourceId })
-  for (let first = 0; first < stored.length; first += BATCH) {
-    await insertChunks.run(tx, {
-      ...{ appNo, sourceId, pageId: null, first },
-      ...columnsOf({ id: sourceId, title: source.title }, stored.slice(first, first + BATCH)),
-    })
-  }
+  await removeChunks.run(tx, { appNo, sourceId, kept: idsOf(sourceId, stored) })
+  await storeChunks(tx, { appNo, sourceId, pageId: null, title: source.title, first: 0 }, stored)
   await endIndexing.run(tx, {
     ...{ appNo, sourceId, revision, chunks: stored.length },
     ...(reason ? { state: 'failed', reason } : { state: 'indexed', reason: null }),
@@ -100,9 +95,32 @@ function faultOf(read: Extracted, others: number): FailReason | undefined {
   return others + read.chunks.length > APP_CHUNKS ? 'app_full' : undefined
 }
 
-/** How chunks of a source or a page are stored. */
-export const columnsOf = ({ id, title }: { id: string; title: string }, chunks: Chunk[]) => ({
-  ids: chunks.map((chunk) => chunkIdOf(id, chunk)),
+/** A source, or a page of one. */
+interface Owner {
+  appNo: number
+  sourceId: string
+  pageId: string | null
+  title: string
+  /** The place of its first chunk in the source. */
+  first: number
+}
+
+/** Stores chunks. Those that exist stay, with their vectors. */
+export async function storeChunks(tx: Tx, owner: Owner, chunks: Chunk[]): Promise<void> {
+  const { title, ...place } = owner
+  const id = owner.pageId ?? owner.sourceId
+  for (let from = 0; from < chunks.length; from += BATCH) {
+    const some = columnsOf({ id, title }, chunks.slice(from, from + BATCH))
+    await putChunks.run(tx, { ...place, first: owner.first + from, ...some })
+  }
+}
+
+/** The ids of the chunks of a source or page. */
+export const idsOf = (ownerId: string, chunks: Chunk[]) =>
+  chunks.map((chunk) => chunkIdOf(ownerId, chunk))
+
+const columnsOf = ({ id, title }: { id: string; title: string }, chunks: Chunk[]) => ({
+  ids: idsOf(id, chunks),
   headings: chunks.map(({ heading }) => heading),
   texts: chunks.map(({ text }) => text),
   headWords: chunks.map(({ heading }) => wordsOf(`${title} ${heading}`)),

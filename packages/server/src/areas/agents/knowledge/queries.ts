@@ -145,9 +145,11 @@ export const endIndexing = query<
    where app_no = :appNo and source_id = :sourceId::uuid`,
 )
 
-export const removeChunks = query<OneSource>(
+/** Deletes the chunks of a source but for some. */
+export const removeChunks = query<OneSource & { kept: string[] }>(
   'knowledge.removeChunks',
-  'delete from knowledge_chunks where app_no = :appNo and source_id = :sourceId::uuid',
+  `delete from knowledge_chunks
+   where app_no = :appNo and source_id = :sourceId::uuid and chunk_id <> all (:kept::uuid[])`,
 )
 
 /** Deletes some chunks of a source that is gone. */
@@ -164,7 +166,11 @@ export const sweepChunks = query<OneSource & { limit: number }, { gone: boolean 
    select count(*) < :limit as gone from swept`,
 )
 
-export const insertChunks = query<
+/**
+ * Stores chunks. The row of a chunk that exists stays, and so does its vector, unless its title has other words now: heading and
+ * text are in its id.
+ */
+export const putChunks = query<
   OneSource & {
     /** Of a website. */
     pageId: string | null
@@ -177,12 +183,21 @@ export const insertChunks = query<
     textWords: string[]
   }
 >(
-  'knowledge.insertChunks',
-  `insert into knowledge_chunks (app_no, chunk_id, source_id, page_id, no, heading, text, words)
-   select :appNo, c.id, :sourceId::uuid, :pageId::uuid, :first::int + c.nth - 1, c.heading, c.text,
-     setweight(to_tsvector('english', c.head_words), 'A') || to_tsvector('english', c.text_words)
-   from unnest(:ids::uuid[], :headings::text[], :texts::text[], :headWords::text[], :textWords::text[])
-     with ordinality c (id, heading, text, head_words, text_words, nth)`,
+  'knowledge.putChunks',
+  `with fresh as materialized (
+     select c.id, :first::int + c.nth - 1 as no, c.heading, c.text,
+       setweight(to_tsvector('english', c.head_words), 'A') || to_tsvector('english', c.text_words) as words
+     from unnest(:ids::uuid[], :headings::text[], :texts::text[], :headWords::text[], :textWords::text[])
+       with ordinality c (id, heading, text, head_words, text_words, nth)
+   ), outdated as (
+     delete from knowledge_vectors v using fresh, knowledge_chunks c
+     where c.app_no = :appNo and c.chunk_id = fresh.id and c.words <> fresh.words
+       and v.app_no = :appNo and v.chunk_id = fresh.id
+   )
+   insert into knowledge_chunks as c (app_no, chunk_id, source_id, page_id, no, heading, text, words)
+   select :appNo, id, :sourceId::uuid, :pageId::uuid, no, heading, text, words from fresh
+   on conflict (app_no, chunk_id) do update set no = excluded.no, words = excluded.words
+   where (c.no, c.words) is distinct from (excluded.no, excluded.words)`,
 )
 
 export interface ChunkRow {

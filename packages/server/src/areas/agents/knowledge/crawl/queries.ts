@@ -125,9 +125,10 @@ export const removePage = query<OnePage>(
   `delete from knowledge_pages where ${ONE}`,
 )
 
-export const removePageChunks = query<OnePage>(
+/** Deletes the chunks of a page but for some. */
+export const removePageChunks = query<OnePage & { kept: string[] }>(
   'knowledge.removePageChunks',
-  `delete from knowledge_chunks where ${ONE}`,
+  `delete from knowledge_chunks where ${ONE} and chunk_id <> all (:kept::uuid[])`,
 )
 
 /** Whether another page of the site says the same. */

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../../platform/db/db.ts'
 import type { Chunk } from '../chunks.ts'
-import { APP_CHUNKS, BATCH, columnsOf } from '../index.job.ts'
-import { countOtherChunks, insertChunks, type SourceRow } from '../queries.ts'
+import { APP_CHUNKS, idsOf, storeChunks } from '../index.job.ts'
+import { countOtherChunks, type SourceRow } from '../queries.ts'
 import {
   findPage,
   findTwin,
@@ -80,7 +80,7 @@ async function forget(
   state: string,
   reason: PageReason,
 ): Promise<void> {
-  await removePageChunks.run(tx, one)
+  await removePageChunks.run(tx, { ...one, kept: [] })
   const none = { title: null, description: null, etag: null, lastModified: null, digest: null }
   await storeVisit.run(tx, { ...one, ...none, state, reason, chunks: 0 })
 }
@@ -114,13 +114,8 @@ async function storeRead(
       await forget(tx, one, 'failed', 'app_full')
       return -page.chunks
     }
-    await removePageChunks.run(tx, one)
-    for (let from = 0; from < chunks.length; from += BATCH) {
-      await insertChunks.run(tx, {
-        ...{ ...one, first: page.no * CHUNK_NOS + from },
-        ...columnsOf({ id: pageId, title }, chunks.slice(from, from + BATCH)),
-      })
-    }
+    await removePageChunks.run(tx, { ...one, kept: idsOf(pageId, chunks) })
+    await storeChunks(tx, { ...one, title, first: page.no * CHUNK_NOS }, chunks)
   }
   await storeVisit.run(tx, {
     ...{ ...one, ...read, state: 'processed', reason: null, chunks: chunks.length },
