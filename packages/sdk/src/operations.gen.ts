@@ -78,7 +78,7 @@ export type AgentBudgetChanges = {
   userDayTokens?: number | null | undefined
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number | null | undefined
-  /** Tokens of the app in one month (UTC). */
+  /** Tokens of the app in one month (UTC), with those of embeddings. */
   appMonthTokens?: number | null | undefined
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number | null | undefined
@@ -97,7 +97,7 @@ export type AgentBudgets = {
   userDayTokens?: number
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number
-  /** Tokens of the app in one month (UTC). */
+  /** Tokens of the app in one month (UTC), with those of embeddings. */
   appMonthTokens?: number
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number

@@ -108,10 +108,8 @@ export async function embedSources(db: Db, appNo: number, embedder: Embedder): P
     const chunks = await listUnembedded.many(db, wanted)
     for (let from = 0; from < chunks.length; from += 500) {
       const some = chunks.slice(from, from + 500)
-      const vectors = await embed(
-        embedder,
-        some.map(({ text }) => text),
-      )
+      const texts = some.map(({ text }) => text)
+      const { vectors } = await embed(embedder, texts)
       await storeVectors.run(db, {
         ...{ appNo, model, dimensions: vectors[0]?.length ?? 0, vectors: vectors.map(packed) },
         ids: some.map(({ chunk_id: id }) => id),
@@ -126,7 +124,7 @@ export function testEmbedder({ url, key }: ModelServer): Embedder & { close(): v
   const { signal } = new AbortController()
   const names = { id: 'house meanings', name: 'house meanings' }
   const model = { ...names, outbound, url, key, model: 'meanings' }
-  return { ...model, timeoutMs: 60_000, signal, close: () => outbound.close() }
+  return { ...model, exhausted: false, timeoutMs: 60_000, signal, close: () => outbound.close() }
 }
 
 export const docs = () =>

@@ -150,7 +150,9 @@ function serveEmbeddings(
   const vectors = models.embed(input)
   if (typeof vectors === 'number') return refuse(response, vectors)
   const data = vectors?.map((vector, index) => ({ object: 'embedding', index, embedding: vector }))
-  if (data) response.end(JSON.stringify({ object: 'list', model, data }))
+  const tokens = Math.ceil(Buffer.byteLength(input.join('')) / 4)
+  const usage = { prompt_tokens: tokens, total_tokens: tokens }
+  if (data) response.end(JSON.stringify({ object: 'list', model, data, usage }))
 }
 
 const refuse = (response: ServerResponse, status: number, message = `status ${status}`) =>

@@ -4,12 +4,15 @@ import { packed } from '../../core/models/vectors.ts'
 import { sweepAll } from '../../core/sweep.ts'
 import { defineJob } from '../../deps.ts'
 import { query } from '../../platform/db/query.ts'
+import { Postponed } from '../../platform/jobs/definition.ts'
 import { findEmbedder, vectorsIdOf } from './embedder.actions.ts'
-import { findEmbedding } from './queries.ts'
+import { findEmbedding, spendTokens } from './queries.ts'
 
 const TIMEOUT_MS = 60_000
 /** A provider may be down for some hours. */
 const TRIES = 20
+/** How often to look whether the app may spend tokens again. */
+const EXHAUSTED_MS = 3_600_000
 /** How many sources a transaction starts to embed. */
 const SOURCES = 500
 
@@ -67,14 +70,16 @@ export const embedJob = defineJob({
       const chunks = await listUnembedded.many(cell.db, wanted)
       const last = chunks.at(-1)
       if (!last) return
+      if (embedder.exhausted) throw new Postponed(EXHAUSTED_MS)
       after = last.no
       const texts = chunks.map(({ text }) => text)
-      const vectors = await embed(embedder, texts)
+      const { vectors, tokens } = await embed(embedder, texts)
       await checkpoint(async (tx) => {
         await storeVectors.run(tx, {
           ...{ appNo, model, dimensions: vectors[0]?.length ?? 0 },
           ...{ ids: chunks.map(({ chunk_id: id }) => id), vectors: vectors.map(packed) },
         })
+        await spendTokens.run(tx, { appNo, tokens })
         return {}
       })
     }

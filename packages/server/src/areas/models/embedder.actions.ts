@@ -19,9 +19,10 @@ export async function findEmbedder(
 ): Promise<Embedder | undefined> {
   const row = await findEmbedding.maybeOne(db, { appNo })
   if (!row) return undefined
-  const { provider_id: providerId, embedding_model: model, url, key_sealed: sealed } = row
+  const { provider_id: providerId, embedding_model: model, url, exhausted } = row
+  const { key_sealed: sealed } = row
   const key = sealed ? secrets.open(['model_providers.key', appNo, providerId], sealed) : undefined
   const { outbound } = models
   const names = { id: vectorsIdOf(row), name: `${providerId} ${model}` }
-  return { ...names, outbound, url, key, model, timeoutMs, signal }
+  return { ...names, exhausted, outbound, url, key, model, timeoutMs, signal }
 }

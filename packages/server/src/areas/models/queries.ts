@@ -35,13 +35,24 @@ export const findProvider = query<OneProvider, ProviderRow>(
   `select ${COLUMNS} from model_providers where app_no = :appNo and provider_id = :id`,
 )
 
-export type EmbeddingRow = ProviderRow & { embedding_model: string }
+const THIS_MONTH = `date_trunc('month', now() at time zone 'utc')::date`
 
-/** The provider that embeds the app's knowledge. */
+export type EmbeddingRow = ProviderRow & { embedding_model: string; exhausted: boolean }
+
+/** The provider that embeds the app's knowledge, and whether the tokens of the app's month are used up. */
 export const findEmbedding = query<{ appNo: number }, EmbeddingRow>(
   'models.findEmbedding',
-  `select ${COLUMNS} from model_providers
+  `select ${COLUMNS}, exists (
+     select from agent_budgets where app_no = :appNo and app_month_tokens <= coalesce((
+       select tokens from agent_spending where app_no = :appNo and uid = '' and period = ${THIS_MONTH}), 0)) as exhausted
+   from model_providers
    where app_no = :appNo and embedding_model is not null order by provider_id limit 1`,
+)
+
+/** Counts tokens that were embedded. Prices are those of models that answer, so money isn't counted. */
+export const spendTokens = query<{ appNo: number; tokens: number }>(
+  'models.spendTokens',
+  `select tokens from spend(:appNo::int, '', ${THIS_MONTH}, :tokens::bigint, 0)`,
 )
 
 /** No row if the id is taken. */

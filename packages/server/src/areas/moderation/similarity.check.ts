@@ -27,7 +27,7 @@ export const askSimilarity: Engine = async (asking, subject, asked) => {
     if (text === undefined) continue
     const sentences = await sentencesOf(asking, subject, one)
     if (sentences.length === 0) continue
-    const parts = await embed(model, partsOf(text))
+    const { vectors: parts } = await embed(model, partsOf(text))
     const listed = await embedKnown(model, subject.appNo, sentences)
     for (const [n, sentence] of listed.entries()) {
       const best = Math.max(...parts.map((part) => similarity(part, sentence)))
@@ -58,7 +58,7 @@ export function partsOf(text: string): string[] {
 async function embedKnown(model: Model, appNo: number, sentences: string[]) {
   const keyOf = (sentence: string) => JSON.stringify([appNo, model.url, model.model, sentence])
   const missing = sentences.filter((sentence) => !known.has(keyOf(sentence)))
-  const vectors = missing.length > 0 ? await embed(model, missing) : []
+  const { vectors } = missing.length > 0 ? await embed(model, missing) : { vectors: [] }
   for (const [n, vector] of vectors.entries()) remember(keyOf(missing[n] ?? ''), vector)
   const found = sentences.map((sentence) => known.get(keyOf(sentence)) as Float32Array)
   for (const [n, sentence] of sentences.entries()) {

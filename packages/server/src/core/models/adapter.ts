@@ -64,18 +64,26 @@ const Embedded = Type.Object({
       embedding: Type.Array(Type.Number(), { minItems: 1 }),
     }),
   ),
+  usage: Type.Optional(Type.Object({ total_tokens: Type.Optional(Type.Integer({ minimum: 0 })) })),
 })
 
 const isEmbedded = matcher(Embedded)
 
-/** One vector of length 1 for each text, in the same order. */
-export async function embed(model: Model, texts: string[]): Promise<Float32Array[]> {
+/**
+ * One vector of length 1 for each text, in the same order. `tokens` is what they cost. If the provider doesn't count, it is
+ * the most that they can have.
+ */
+export async function embed(
+  model: Model,
+  texts: string[],
+): Promise<{ vectors: Float32Array[]; tokens: number }> {
   const vectors: Float32Array[] = []
+  let tokens = 0
   for (let from = 0; from < texts.length; from += EMBEDDED_AT_ONCE) {
     const input = texts.slice(from, from + EMBEDDED_AT_ONCE)
     const body = { input, encoding_format: 'float' }
     const bytes = input.length * EMBEDDING_BYTES
-    const { data } = await call<Static<typeof Embedded>>(
+    const { data, usage } = await call<Static<typeof Embedded>>(
       model,
       'embeddings',
       body,
@@ -88,8 +96,9 @@ export async function embed(model: Model, texts: string[]): Promise<Float32Array
     const alike = others.length === 0 && (vectors[0]?.length ?? size) === size
     if (!complete || !alike) throw new CallFailed('invalid_response', 'some embeddings are missing')
     vectors.push(...sorted.map(({ embedding }) => unit(embedding)))
+    tokens += usage?.total_tokens ?? Buffer.byteLength(input.join(''))
   }
-  return vectors
+  return { vectors, tokens }
 }
 
 function unit(vector: number[]): Float32Array {

@@ -1,5 +1,5 @@
 /** What texts mean, as vectors that are stored and compared. */
-import { embed, type Model, similarity } from './adapter.ts'
+import { type Model, similarity } from './adapter.ts'
 
 /** A model that embeds. */
 export interface Embedder extends Model {
@@ -7,6 +7,8 @@ export interface Embedder extends Model {
   id: string
   /** What people know it by. */
   name: string
+  /** The tokens of the app's month are used up. */
+  exhausted: boolean
 }
 
 /** Half as long as they arrive, and as good for comparisons. */
@@ -20,15 +22,8 @@ function unpacked(bytes: Buffer): Float32Array {
   return Float32Array.from(new Float16Array(buffer))
 }
 
-/** How alike a question and each of these stored vectors are, from -1 to 1. Undefined for vectors of another length. */
-export async function compare(
-  embedder: Embedder,
-  question: string,
-  vectors: Buffer[],
-): Promise<(number | undefined)[]> {
-  const [asked] = await embed(embedder, [question])
-  return vectors.map((bytes) => {
-    const vector = unpacked(bytes)
-    return asked?.length === vector.length ? similarity(asked, vector) : undefined
-  })
+/** How alike a question and a stored vector are, from -1 to 1. Undefined if the vector has another length. */
+export function likeness(asked: Float32Array, bytes: Buffer): number | undefined {
+  const vector = unpacked(bytes)
+  return asked.length === vector.length ? similarity(asked, vector) : undefined
 }

@@ -210,6 +210,30 @@ suite('embeddings', () => {
     ])
   })
 
+  test('count as tokens of the month, and end with them', async () => {
+    const { app, agent } = await newPorter()
+    await idle(app)
+    const spent = async () => (await app.client.agentBudgets.get()).spentThisMonth
+    const tokensOf = (...texts: string[]) =>
+      texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
+    const { tokens, money } = await spent()
+    const chunks = TEXTS.map((text, nth) => `Note ${nth}\n${text}`)
+    assert.deepEqual([tokens, money], [tokensOf(...chunks), 0])
+    // The question and what the model searches for count, too.
+    const [amira] = await app.users('amira')
+    const { steps } = await ask({ app, amira, agent }, 'Where do guests park?')
+    const charged = steps.reduce((sum, step) => sum + (step.chargedTokens ?? 0), 0)
+    const { tokens: more } = await spent()
+    assert.equal(more - tokens - charged, tokensOf('Where do guests park?', 'guests'))
+    await app.client.agentBudgets.update({ appMonthTokens: more })
+    asked()
+    assert.equal(await best(app, agent), TEXTS[0])
+    await addText(app, 'Later.')
+    const { minutes } = await jobOf(app, 'models.embed', 'waiting')
+    assert.ok(minutes > 30, `${minutes}`)
+    assert.deepEqual(asked(), [])
+  })
+
   test('need a provider that has them', async () => {
     const app = await server.newApp()
     const provider = { id: 'a', name: 'A', url: models.url, kind: 'anthropic' as const }

@@ -1,11 +1,13 @@
 /** What a run of an agent finds in its knowledge base, and which of it the answer cites. */
 
-import { compare, type Embedder } from '../../../core/models/vectors.ts'
+import { embed } from '../../../core/models/adapter.ts'
+import { type Embedder, likeness } from '../../../core/models/vectors.ts'
 import { isUuid } from '../../../core/uuid.ts'
 import type { JobDeps } from '../../../deps.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { CallFailed } from '../../../platform/net/json-call.ts'
 import { findEmbedder } from '../../models/embedder.actions.ts'
+import { spendTokens } from '../../models/queries.ts'
 import { wordsOf } from './chunks.ts'
 import { type ChunkRow, listKnown, listSearches, listVectors, searchChunks } from './queries.ts'
 
@@ -23,6 +25,7 @@ export const EMBED_MS = 3_000
 /** The most sources of a message. */
 const CITED = 20
 const QUESTION_LENGTH = 2_000
+const EXHAUSTED = "Searched by words alone: the tokens of the app's month are used up."
 
 interface Asker {
   appNo: number
@@ -31,10 +34,11 @@ interface Asker {
 
 type Scored = ChunkRow & { score: number }
 
-/** What was found, the best first. `note`: why only by words. */
+/** What was found, the best first. `note`: why only by words. `tokens`: what the question cost. */
 interface Found {
   chunks: Scored[]
   note?: string
+  tokens: number
 }
 
 export async function findKnowledge(
@@ -49,42 +53,37 @@ export async function findKnowledge(
     ...{ appNo, agentUid, words: wordsOf(asked), candidates: CANDIDATES },
     limit: embedder ? Math.max(COMPARED, limit) : limit,
   })
-  const byWords = found.slice(0, limit)
-  if (!embedder || found.length < 2) return { chunks: byWords }
+  const byWords = { chunks: found.slice(0, limit), tokens: 0 }
+  if (!embedder || found.length < 2) return byWords
+  if (embedder.exhausted) return { ...byWords, note: EXHAUSTED }
+  const ids = found.map(({ chunk_id: id }) => id)
+  const vectors = await listVectors.many(db, { appNo, model: embedder.id, ids })
+  if (vectors.length === 0) return byWords
   try {
-    const ranked = await rankByMeaning(db, appNo, embedder, asked, found)
-    return { chunks: ranked.slice(0, limit) }
+    const { vectors: [meant], tokens } = await embed(embedder, [asked])
+    const ranked = meant ? rankByMeaning(found, meant, vectors) : found
+    return { chunks: ranked.slice(0, limit), tokens }
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     const { message } = error
-    return { chunks: byWords, note: `Searched by words alone: "${embedder.name}" failed: ${message}` }
+    return { ...byWords, note: `Searched by words alone: "${embedder.name}" failed: ${message}` }
   }
 }
 
 /** Chunks that aren't embedded yet keep the place that their words give them. */
-async function rankByMeaning(
-  db: Executor,
-  appNo: number,
-  embedder: Embedder,
-  question: string,
+function rankByMeaning(
   found: Scored[],
-): Promise<Scored[]> {
-  const ids = found.map(({ chunk_id: id }) => id)
-  const rows = await listVectors.many(db, { appNo, model: embedder.id, ids })
-  if (rows.length === 0) return found
-  const alike = await compare(
-    embedder,
-    question,
-    rows.map(({ vector }) => vector),
-  )
-  const likeness = new Map(rows.map(({ chunk_id: id }, nth) => [id, alike[nth]]))
-  const known = alike.filter((one) => one !== undefined)
+  meant: Float32Array,
+  vectors: { chunk_id: string; vector: Buffer }[],
+): Scored[] {
+  const alike = new Map(vectors.map(({ chunk_id: id, vector }) => [id, likeness(meant, vector)]))
+  const known = [...alike.values()].filter((one) => one !== undefined)
   const [least, most] = [Math.min(...known), Math.max(...known)]
   const best = found[0]?.score || 1
   return found
     .map((row) => {
       const words = row.score / best
-      const like = likeness.get(row.chunk_id)
+      const like = alike.get(row.chunk_id)
       // Models differ in how alike texts are that have nothing in common.
       const meaning = like === undefined ? words : (like - least) / (most - least || 1)
       return { ...row, score: words * (1 - MEANING) + meaning * MEANING }
@@ -129,9 +128,10 @@ export async function searchForRun(
 ): Promise<{ text: string; note?: string }> {
   const known = await numbersOf(db, appNo, runId)
   const embedder = await findEmbedder(deps, db, appNo, { timeoutMs: EMBED_MS, signal })
-  const { chunks, ...noted } = await findKnowledge(
+  const { chunks, tokens, ...noted } = await findKnowledge(
     ...([db, { appNo, agentUid }, question, SHOWN, embedder] as const),
   )
+  if (tokens > 0) await spendTokens.run(db, { appNo, tokens })
   const passages = chunks.map(({ chunk_id: id, title, heading, text }): Passage => {
     const number = known.get(id) ?? known.size + 1
     known.set(id, number)
