@@ -234,6 +234,26 @@ suite('embeddings', () => {
     assert.deepEqual(asked(), [])
   })
 
+  test('of a question are waited for without a slot of the database', async (t) => {
+    const { app, agent } = await newPorter()
+    await idle(app)
+    t.after(() => {
+      models.embed = embedAll
+    })
+    let free: boolean | undefined
+    models.embed = (texts) => {
+      const work = { class: 'list' as const, operation: 'test', perApp: 1 }
+      const admission = server.deps.lanes.enter({ ...work, cellId: app.cell.id, app: app.no })
+      free = admission.started === undefined
+      admission.started?.catch(() => {})
+      admission.giveUp(new Error('enough'))
+      admission.leave()
+      return embedAll(texts)
+    }
+    await best(app, agent)
+    assert.equal(free, true)
+  })
+
   test('need a provider that has them', async () => {
     const app = await server.newApp()
     const provider = { id: 'a', name: 'A', url: models.url, kind: 'anthropic' as const }

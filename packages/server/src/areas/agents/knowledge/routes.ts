@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../../../deps.ts'
 import type { Access } from '../../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../../platform/http/schemas.ts'
+import { CallFailed } from '../../../platform/net/json-call.ts'
 import { READ_ERRORS } from '../../messages/errors.ts'
 import { findEmbedder } from '../../models/embedder.actions.ts'
 import { getAgentRow } from '../actions.ts'
@@ -270,13 +271,16 @@ export const knowledgeRoutes =
           response: { 200: Data(Type.Array(FoundChunk)) },
         },
       },
-      async ({ actor: { app: own }, params: { uid }, query: { query, limit } }) => {
+      async ({ actor: { app: own }, params: { uid }, query: { query, limit }, turn }, reply) => {
         await getAgentRow(own.cell.db, own.no, uid)
         const asker = { appNo: own.no, agentUid: uid }
-        const { signal } = new AbortController()
+        const left = new AbortController()
+        const gone = new CallFailed('connection', 'the client closed its connection')
+        reply.raw.once('close', () => left.abort(gone))
         const { db } = own.cell
-        const embedder = await findEmbedder(deps, db, own.no, { timeoutMs: EMBED_MS, signal })
-        const { chunks } = await findKnowledge(db, asker, query, limit, embedder)
+        const calling = { timeoutMs: EMBED_MS, signal: left.signal }
+        const embedder = await findEmbedder(deps, db, own.no, calling)
+        const { chunks } = await findKnowledge(db, asker, query, limit, embedder, turn)
         return { data: chunks.map((row) => ({ ...toChunk(row), score: row.score })) }
       },
     )

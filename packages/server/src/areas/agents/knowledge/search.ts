@@ -4,6 +4,7 @@ import { embed } from '../../../core/models/adapter.ts'
 import { type Embedder, likeness } from '../../../core/models/vectors.ts'
 import { isUuid } from '../../../core/uuid.ts'
 import type { JobDeps } from '../../../deps.ts'
+import type { Turn } from '../../../gate/turn.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { CallFailed } from '../../../platform/net/json-call.ts'
 import { findEmbedder } from '../../models/embedder.actions.ts'
@@ -41,12 +42,14 @@ interface Found {
   tokens: number
 }
 
+/** The `turn` of a request isn't needed while the model is asked. */
 export async function findKnowledge(
   db: Executor,
   { appNo, agentUid }: Asker,
   question: string,
   limit: number,
   embedder?: Embedder,
+  turn?: Turn,
 ): Promise<Found> {
   const asked = question.slice(0, QUESTION_LENGTH).toWellFormed()
   const found = await searchChunks.many(db, {
@@ -60,9 +63,11 @@ export async function findKnowledge(
   const vectors = await listVectors.many(db, { appNo, model: embedder.id, ids })
   if (vectors.length === 0) return byWords
   try {
-    const { vectors: [meant], tokens } = await embed(embedder, [asked])
+    const asking = embed(embedder, [asked])
+    const answer = await (turn?.outside(asking) ?? asking)
+    const [meant] = answer.vectors
     const ranked = meant ? rankByMeaning(found, meant, vectors) : found
-    return { chunks: ranked.slice(0, limit), tokens }
+    return { chunks: ranked.slice(0, limit), tokens: answer.tokens }
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     const { message } = error
