@@ -40,6 +40,8 @@ const HELD_PAUSE_MS = 1_000
 const APP_PAGES = 20_000
 
 const Progress = Type.Object({
+  /** Of the source when the crawl began. Each crawl that somebody asks for has another one. */
+  revision: Type.Integer(),
   rules: Type.Array(Type.Object({ allow: Type.Boolean(), path: Type.String() })),
   pauseMs: Type.Integer(),
   spentMs: Type.Integer(),
@@ -66,21 +68,25 @@ async function crawl(run: CrawlRun): Promise<void> {
   const { appNo, input, context } = run
   const { sourceId } = input
   const { db } = context.cell
-  const site = await findSource.maybeOne(db, { appNo, sourceId })
-  if (site?.state !== 'indexing' || site.url === null) return
-  let progress = run.saved ?? (await begin(run, site.url))
   const until = performance.now() + SLICE_MS
-  while (progress) {
+  for (;;) {
+    const site = await findSource.maybeOne(db, { appNo, sourceId })
+    if (site?.state !== 'indexing' || site.url === null) return
+    const { saved: progress } = run
+    // Somebody may have asked for another crawl meanwhile. It has limits of its own.
+    if (progress?.revision !== site.revision) {
+      await begin(run, site, site.url)
+      continue
+    }
     const page = isExhausted(progress)
       ? undefined
       : await nextPage.maybeOne(db, { appNo, sourceId })
     if (!page) {
-      if (await finish(run, progress)) return
+      await finish(run, progress)
       continue
     }
     if (page.wait_ms > 0) throw new Postponed(page.wait_ms)
-    progress = await visit(run, site, page, progress)
-    if (!progress) return
+    await visit(run, site, page, progress)
     if (performance.now() > until) throw new Postponed(progress.pauseMs)
     await pause(run, progress)
   }
@@ -97,40 +103,36 @@ const fetching = ({ context: { deps }, signal }: CrawlRun) => ({
   ...{ outbound: deps.outbound, timeoutMs: deps.config.crawls.pageSeconds * 1_000, signal },
 })
 
-/** Asks the site what it forbids. Undefined if it doesn't answer: the crawl is over then. */
-async function begin(run: CrawlRun, url: string): Promise<Progress | undefined> {
+/** Asks the site what it forbids. If it doesn't answer, the crawl is over. */
+async function begin(run: CrawlRun, { revision }: SourceRow, url: string): Promise<void> {
   const { appNo, input, context } = run
   const { sourceId } = input
   const robots = await fetchRobots(fetching(run), url)
-  if (robots) {
-    const asked = Math.min(robots.delaySeconds, DELAY_SECONDS) * 1_000
-    const pauseMs = Math.round(Math.max(asked, context.deps.config.crawls.pauseMs))
-    return run.checkpoint(async () => ({ rules: robots.rules, pauseMs, spentMs: 0, bytes: 0 }))
-  }
+  const asked = Math.min(robots?.delaySeconds ?? 0, DELAY_SECONDS) * 1_000
+  const pauseMs = Math.round(Math.max(asked, context.deps.config.crawls.pauseMs))
   await run.checkpoint(async (tx) => {
-    await lockSource.maybeOne(tx, { appNo, sourceId })
-    await skipRest.run(tx, { appNo, sourceId, reason: 'unreachable' })
-    await endCrawl.run(tx, { appNo, sourceId, state: 'failed', reason: 'unreachable' })
-    return { rules: [], pauseMs: 0, spentMs: 0, bytes: 0 }
+    const site = await lockSource.maybeOne(tx, { appNo, sourceId })
+    if (!robots && site?.revision === revision) {
+      await skipRest.run(tx, { appNo, sourceId, reason: 'unreachable' })
+      await endCrawl.run(tx, { appNo, sourceId, state: 'failed', reason: 'unreachable' })
+    }
+    return { revision, rules: robots?.rules ?? [], pauseMs, spentMs: 0, bytes: 0 }
   })
-  return undefined
 }
 
-/** Undefined if the website was deleted meanwhile. */
 async function visit(
   run: CrawlRun,
   { url: start }: SourceRow,
   page: PageRow,
   progress: Progress,
-): Promise<Progress | undefined> {
+): Promise<void> {
   const { appNo, input } = run
   const { sourceId } = input
   const started = performance.now()
   const seen = await visitPage(fetching(run), { start: start ?? '', rules: progress.rules }, page)
-  let deleted = false
-  const next = await run.checkpoint(async (tx) => {
+  await run.checkpoint(async (tx) => {
     const site = await lockSource.maybeOne(tx, { appNo, sourceId })
-    deleted = !site
+    // It may have been deleted meanwhile.
     if (site) {
       const stored = await storePage(tx, { appNo, site }, page.page_id, seen)
       const pages = await addLinks(tx, appNo, site, stored.links)
@@ -140,7 +142,6 @@ async function visit(
     const spentMs = progress.spentMs + Math.round(performance.now() - started)
     return { ...progress, spentMs, bytes: progress.bytes + seen.bytes }
   })
-  return deleted ? undefined : next
 }
 
 /** Returns how many pages are new. */
@@ -165,25 +166,24 @@ async function addLinks(
 /** The same for the same page, so that it is known. */
 export const pageIdOf = (sourceId: string, url: string) => hashedId(sourceId, url)
 
-/** False if somebody has asked for more meanwhile. */
-async function finish(run: CrawlRun, progress: Progress): Promise<boolean> {
+/** Ends the crawl, unless somebody has asked for another one meanwhile. */
+async function finish(run: CrawlRun, progress: Progress): Promise<void> {
   const { appNo, input } = run
   const { sourceId } = input
-  let over = true
   await run.checkpoint(async (tx) => {
-    await lockSource.maybeOne(tx, { appNo, sourceId })
-    if (isExhausted(progress)) await skipRest.run(tx, { appNo, sourceId, reason: 'limit' })
-    const { due, usable, reason } = await sumUp.one(tx, { appNo, sourceId })
-    over = due === 0
-    const failed = usable === 0
-    const ended = { state: failed ? 'failed' : 'indexed', reason: failed ? faultOf(reason) : null }
-    if (over) {
+    const site = await lockSource.maybeOne(tx, { appNo, sourceId })
+    if (site?.revision === progress.revision) {
+      await skipRest.run(tx, { appNo, sourceId, reason: 'limit' })
+      const { usable, reason } = await sumUp.one(tx, { appNo, sourceId })
+      const ended =
+        usable > 0
+          ? { state: 'indexed', reason: null }
+          : { state: 'failed', reason: faultOf(reason) }
       await endCrawl.run(tx, { appNo, sourceId, ...ended })
       await startEmbeddingOf(tx, appNo, sourceId)
     }
     return progress
   })
-  return over
 }
 
 /** Why a website has no pages, by what became of its first one. */

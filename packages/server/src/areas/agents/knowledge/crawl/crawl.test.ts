@@ -319,6 +319,24 @@ suite('crawlKnowledgeWebsite', () => {
     const agent = await newReader(app, uniqueId)
     assert.deepEqual(await found(app, agent, 'pool'), ['The pool opens at midnight.'])
   })
+
+  test('visits all pages, although the crawl that is under way has reached its limits', async (t) => {
+    const app = await server.newApp()
+    const site = await openSite(t, {
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 1.01',
+      '/': html('House', 'Welcome.', '/pool'),
+      '/pool': html('Pool', 'The pool opens at noon.'),
+    })
+    const { uniqueId } = await app.client.knowledge.createWebsite({ url: site.url })
+    await until('the pause after a page', async () => {
+      const spent = `update jobs set checkpoint = checkpoint || '{"spentMs": 9000000}'
+        where app_no = $1 and state = 'waiting' and checkpoint is not null returning id`
+      return (await rows(app.cell.db, spent, [app.no])).length > 0
+    })
+    await app.client.knowledge.crawlWebsite(uniqueId)
+    await crawled(app, uniqueId)
+    assert.deepEqual(await fates(app, site, uniqueId), { '/': 'processed', '/pool': 'processed' })
+  })
 })
 
 suite('processKnowledgePages', () => {

@@ -152,11 +152,10 @@ export const countOtherPages = query<OneSite, { count: number }>(
    where app_no = :appNo and source_id <> :sourceId::uuid`,
 )
 
-/** How a crawl stands: what is left to visit, what can be found, and what became of the first page. */
-export const sumUp = query<OneSite, { due: number; usable: number; reason: string | null }>(
+/** What a crawl has come to: how many pages can be found, and what became of the first one. */
+export const sumUp = query<OneSite, { usable: number; reason: string | null }>(
   'knowledge.sumUp',
-  `select count(*) filter (where due_at is not null) as due,
-     count(*) filter (where state in ('processed', 'discovered')) as usable,
+  `select count(*) filter (where state in ('processed', 'discovered')) as usable,
      (select reason from knowledge_pages where ${OF_SITE} order by depth, no limit 1) as reason
    from knowledge_pages where ${OF_SITE}`,
 )
@@ -166,12 +165,12 @@ export const endCrawl = query<OneSite & { state: string; reason: string | null }
   `update knowledge_sources set state = :state, reason = :reason, updated_at = now() where ${OF_SITE}`,
 )
 
-/** Pages that were never visited say why. */
+/** Pages that were never visited, or not since somebody has chosen them, say why. */
 export const skipRest = query<OneSite & { reason: string }>(
   'knowledge.skipRest',
   `update knowledge_pages set due_at = null, updated_at = now(),
-     state = case when crawled_at is null then 'skipped' else state end,
-     reason = case when crawled_at is null then :reason else reason end
+     state = case when crawled_at is null or state = 'processing' then 'skipped' else state end,
+     reason = case when crawled_at is null or state = 'processing' then :reason else reason end
    where ${OF_SITE} and due_at is not null`,
 )
 

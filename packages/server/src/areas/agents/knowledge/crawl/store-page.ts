@@ -55,6 +55,8 @@ export async function storePage(
       : { ...nothing, chunks, links }
   }
   if (seen.outcome === 'unchanged') {
+    // It was excluded and chosen again during the visit, so it is still to be read.
+    if (page.chunks === 0) return nothing
     const { title, description, etag, last_modified: lastModified, digest, chunks } = page
     const same = { title, description, etag, lastModified, digest, chunks }
     await storeVisit.run(tx, { ...one, ...same, state: 'processed', reason: null })
