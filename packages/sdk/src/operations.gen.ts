@@ -2955,7 +2955,7 @@ export type KnowledgePage = {
   description?: string
   /** `discovered`: nobody has asked for it to be indexed. `processing`: it will be visited. `processed`: agents find it. `failed` and `skipped`: `reason` says why. */
   status: 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
+  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the website has `maxPages` pages, or the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
   reason?:
     | 'robots'
     | 'other_host'
@@ -4033,7 +4033,7 @@ export type NewKnowledgeWebsite = {
   title?: string | undefined
   /** How many links away from the first page to look. */
   depth?: number | undefined
-  /** How many pages to keep at most. */
+  /** How many pages to keep at most. Pages that are skipped or fail do not count; a website knows up to five times as many. */
   maxPages?: number | undefined
   /** Whether pages are indexed as they are found. If not, choose first: list the pages, then index them without those that you exclude. */
   index?: boolean | undefined

@@ -36,8 +36,10 @@ const CRAWL_BYTES = 200_000_000
 const DELAY_SECONDS = 10
 /** A longer pause is made without a slot. */
 const HELD_PAUSE_MS = 1_000
-/** The most pages of an app. */
-const APP_PAGES = 20_000
+/** How many pages a site may know for each that it keeps: pictures, redirects and dead links are known, too. */
+const KNOWN_PER_KEPT = 5
+/** The most pages that all sites of an app know. */
+const APP_PAGES = 100_000
 
 const Progress = Type.Object({
   /** Of the source when the crawl began. Each crawl that somebody asks for has another one. */
@@ -80,7 +82,7 @@ async function crawl(run: CrawlRun): Promise<void> {
     }
     const page = isExhausted(progress)
       ? undefined
-      : await nextPage.maybeOne(db, { appNo, sourceId })
+      : await nextPage.maybeOne(db, { appNo, sourceId, most: site.most_pages ?? 0 })
     if (!page) {
       await finish(run, progress)
       continue
@@ -154,7 +156,7 @@ async function addLinks(
   const { source_id: sourceId, most_pages: most, pages, indexes } = site
   if (urls.length === 0 || depth > (site.depth ?? 0)) return 0
   const { count: others } = await countOtherPages.one(tx, { appNo, sourceId })
-  const room = Math.min((most ?? 0) - pages, APP_PAGES - others - pages)
+  const room = Math.min((most ?? 0) * KNOWN_PER_KEPT - pages, APP_PAGES - others - pages)
   if (room <= 0) return 0
   const added = await addPages.many(tx, {
     ...{ appNo, sourceId, depth, room, state: indexes ? 'processing' : 'discovered' },

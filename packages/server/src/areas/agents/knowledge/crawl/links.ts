@@ -4,6 +4,9 @@
 export const URL_LENGTH = 2_000
 /** The most links of a page that are followed. */
 const LINKS = 1_000
+/** What is never a page. PDF files are visited, so that people see that they aren't read. */
+const OTHER_FILES =
+  /\.(?:png|jpe?g|gif|webp|avif|svg|ico|mp[34]|m4[av]|ogg|wav|webm|mov|avi|zip|t?gz|7z|rar|exe|dmg|css|m?js|woff2?|ttf)$/i
 
 /** The pages of the same host that a page links to. */
 export function linksOf(
@@ -14,7 +17,7 @@ export function linksOf(
   const links = new Set<string>()
   for (const href of hrefs) {
     const to = URL.parse(href, from)
-    if (!to || !isOfSite(url, to)) continue
+    if (!to || !isOfSite(url, to) || OTHER_FILES.test(to.pathname)) continue
     to.hash = ''
     if (to.href.length <= URL_LENGTH) links.add(to.href)
     if (links.size === LINKS) break

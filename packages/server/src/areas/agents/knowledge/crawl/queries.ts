@@ -32,7 +32,7 @@ export const insertWebsite = query<
    returning ${SOURCE_COLUMNS}`,
 )
 
-/** The most pages of a site are a thousand, so statements may look at all of them. */
+/** A site knows at most 5,000 pages, so statements may look at all of them. */
 export const listPageRows = query<
   Range & OneSite & { states: readonly string[]; startTime: Date | null; endTime: Date | null },
   PageRow & { embedded: number }
@@ -60,11 +60,18 @@ export const findPage = query<OnePage, PageRow>(
   `select ${COLUMNS} from knowledge_pages where ${ONE}`,
 )
 
-/** Those that were never visited first, then those whose visit is the longest ago. */
-export const nextPage = query<OneSite, PageRow & { wait_ms: number }>(
+/** Pages that can be found, or that somebody can choose. */
+const KEPT = `(chunks > 0 or state = 'discovered' and crawled_at is not null)`
+
+/**
+ * Those that were never visited first, then those whose visit is the longest ago. Once the site keeps its most pages, only
+ * these are visited.
+ */
+export const nextPage = query<OneSite & { most: number }, PageRow & { wait_ms: number }>(
   'knowledge.nextPage',
   `select ${COLUMNS}, ceil(greatest(0, extract(epoch from due_at - now()) * 1000))::int as wait_ms
    from knowledge_pages where ${OF_SITE} and due_at is not null
+     and (${KEPT} or (select count(*) from knowledge_pages where ${OF_SITE} and ${KEPT}) < :most)
    order by greatest(due_at, now()), crawled_at nulls first, depth, no limit 1`,
 )
 

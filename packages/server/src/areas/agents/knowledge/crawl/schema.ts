@@ -39,7 +39,8 @@ export const NewKnowledgeWebsite = Type.Object(
     maxPages: Type.Optional(
       Type.Integer({
         ...{ minimum: 1, maximum: 1_000, default: 100 },
-        description: 'How many pages to keep at most.',
+        description:
+          'How many pages to keep at most. Pages that are skipped or fail do not count; a website knows up to five times as many.',
       }),
     ),
     index: Type.Optional(
@@ -68,7 +69,7 @@ export const KnowledgePage = Type.Object(
     reason: Type.Optional(
       Type.Enum([...PAGE_REASONS], {
         description:
-          'Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks.',
+          'Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the website has `maxPages` pages, or the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks.',
       }),
     ),
     lastCrawledAt: Type.Optional(Milliseconds('Time of the last visit, in Unix milliseconds.')),
