@@ -6627,6 +6627,7 @@ CREATE TABLE public.knowledge_sources (
     most_pages integer,
     indexes boolean DEFAULT true NOT NULL,
     pages integer DEFAULT 0 NOT NULL,
+    links_lost boolean DEFAULT false NOT NULL,
     state text DEFAULT 'indexing'::text NOT NULL COLLATE pg_catalog."C",
     reason text COLLATE pg_catalog."C",
     revision integer DEFAULT 1 NOT NULL,

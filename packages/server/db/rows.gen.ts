@@ -828,6 +828,7 @@ export interface CellRows {
     most_pages: number | null
     indexes: boolean
     pages: number
+    links_lost: boolean
     state: string
     reason: string | null
     revision: number

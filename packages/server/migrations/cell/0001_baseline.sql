@@ -678,6 +678,8 @@ create table knowledge_sources (
   -- Of a website: whether pages are indexed when they are visited. Otherwise they wait until somebody has chosen.
   indexes boolean not null default true,
   pages int not null default 0,
+  -- Of a website: links were left out for lack of room, or pages were forgotten. Pages that haven't changed may lead to them.
+  links_lost boolean not null default false,
   -- uploading, indexing, indexed or failed.
   state text collate "C" not null default 'indexing',
   -- Why it failed.

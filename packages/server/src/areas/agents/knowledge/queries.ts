@@ -12,7 +12,7 @@ export type SourceRow = Omit<CellRows['knowledge_sources'], 'app_no' | 'kind' | 
 type OneSource = { appNo: number; sourceId: string }
 
 export const SOURCE_COLUMNS = `source_id, kind, title, file_id, file_name, mime_type, url, depth, most_pages, indexes, pages,
-  state, reason, revision, chunks, created_at, updated_at`
+  links_lost, state, reason, revision, chunks, created_at, updated_at`
 const COLUMNS = SOURCE_COLUMNS
 
 /** A time of creation that no other source of the app has. */

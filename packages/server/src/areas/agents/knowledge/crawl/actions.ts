@@ -93,7 +93,7 @@ async function addFirstPage(tx: Tx, appNo: number, site: SourceRow): Promise<num
   const state = indexes ? 'processing' : 'discovered'
   const first = { ids: [pageIdOf(sourceId, url)], urls: [url], depth: 0, state, room: 1 }
   const { length: pages } = await addPages.many(tx, { appNo, sourceId, ...first })
-  await countSite.run(tx, { appNo, sourceId, pages, chunks: 0 })
+  await countSite.run(tx, { appNo, sourceId, pages, chunks: 0, lost: false })
   return pages
 }
 
@@ -126,7 +126,7 @@ export function processKnowledgePages(
     await lockWebsite(tx, appNo, sourceId)
     const { chunks } = await excludePages.one(tx, { appNo, sourceId, exclude })
     const { chosen } = await choosePages.one(tx, { appNo, sourceId, exclude })
-    await countSite.run(tx, { appNo, sourceId, pages: 0, chunks: -chunks })
+    await countSite.run(tx, { appNo, sourceId, pages: 0, chunks: -chunks, lost: false })
     const site = await beginCrawl.one(tx, { appNo, sourceId, indexes: true })
     await enqueueCrawl(tx, appNo, sourceId)
     return {

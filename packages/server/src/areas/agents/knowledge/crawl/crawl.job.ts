@@ -15,6 +15,7 @@ import type { FailReason } from '../schema.ts'
 import { fetchRobots } from './page-fetch.ts'
 import {
   addPages,
+  clearLost,
   countOtherPages,
   countSite,
   endCrawl,
@@ -44,6 +45,8 @@ const APP_PAGES = 100_000
 const Progress = Type.Object({
   /** Of the source when the crawl began. Each crawl that somebody asks for has another one. */
   revision: Type.Integer(),
+  /** Whether the site sends only pages that have changed. */
+  conditional: Type.Boolean(),
   rules: Type.Array(Type.Object({ allow: Type.Boolean(), path: Type.String() })),
   pauseMs: Type.Integer(),
   spentMs: Type.Integer(),
@@ -118,9 +121,17 @@ async function begin(run: CrawlRun, { revision }: SourceRow, url: string): Promi
       await skipRest.run(tx, { appNo, sourceId, reason: 'unreachable' })
       await endCrawl.run(tx, { appNo, sourceId, state: 'failed', reason: 'unreachable' })
     }
-    return { revision, rules: robots?.rules ?? [], pauseMs, spentMs: 0, bytes: 0 }
+    // Pages that haven't changed may lead to lost ones, if there is room for them. A crawl before may have begun to read them.
+    const lost = site ? site.links_lost && roomOf(site) > 0 : false
+    const conditional = !lost && run.saved?.conditional !== false
+    if (robots && lost) await clearLost.run(tx, { appNo, sourceId })
+    const rules = robots?.rules ?? []
+    return { revision, conditional, rules, pauseMs, spentMs: 0, bytes: 0 }
   })
 }
+
+/** How many more pages the site may know. */
+const roomOf = ({ most_pages: most, pages }: SourceRow) => (most ?? 0) * KNOWN_PER_KEPT - pages
 
 async function visit(
   run: CrawlRun,
@@ -131,38 +142,39 @@ async function visit(
   const { appNo, input } = run
   const { sourceId } = input
   const started = performance.now()
-  const seen = await visitPage(fetching(run), { start: start ?? '', rules: progress.rules }, page)
+  const seen = await visitPage(fetching(run), { start: start ?? '', ...progress }, page)
   await run.checkpoint(async (tx) => {
     const site = await lockSource.maybeOne(tx, { appNo, sourceId })
     // It may have been deleted meanwhile.
     if (site) {
       const stored = await storePage(tx, { appNo, site }, page.page_id, seen)
-      const pages = await addLinks(tx, appNo, site, stored.links)
-      const fewer = stored.removed ? 1 : 0
-      await countSite.run(tx, { appNo, sourceId, pages: pages - fewer, chunks: stored.chunks })
+      const added = await addLinks(tx, appNo, site, stored.links)
+      const pages = added.pages - (stored.removed ? 1 : 0)
+      const lost = added.lost || stored.lost
+      await countSite.run(tx, { appNo, sourceId, pages, chunks: stored.chunks, lost })
     }
     const spentMs = progress.spentMs + Math.round(performance.now() - started)
     return { ...progress, spentMs, bytes: progress.bytes + seen.bytes }
   })
 }
 
-/** Returns how many pages are new. */
+/** Returns how many pages are new, and whether there was too little room. */
 async function addLinks(
   tx: Tx,
   appNo: number,
   site: SourceRow,
   { urls, depth }: { urls: string[]; depth: number },
-): Promise<number> {
-  const { source_id: sourceId, most_pages: most, pages, indexes } = site
-  if (urls.length === 0 || depth > (site.depth ?? 0)) return 0
+): Promise<{ pages: number; lost: boolean }> {
+  const { source_id: sourceId, pages, indexes } = site
+  if (urls.length === 0 || depth > (site.depth ?? 0)) return { pages: 0, lost: false }
   const { count: others } = await countOtherPages.one(tx, { appNo, sourceId })
-  const room = Math.min((most ?? 0) * KNOWN_PER_KEPT - pages, APP_PAGES - others - pages)
-  if (room <= 0) return 0
+  const room = Math.min(roomOf(site), APP_PAGES - others - pages)
+  if (room <= 0) return { pages: 0, lost: true }
   const added = await addPages.many(tx, {
     ...{ appNo, sourceId, depth, room, state: indexes ? 'processing' : 'discovered' },
     ...{ urls, ids: urls.map((url) => pageIdOf(sourceId, url)) },
   })
-  return added.length
+  return { pages: added.length, lost: added.length === room }
 }
 
 /** The same for the same page, so that it is known. */
@@ -176,6 +188,9 @@ async function finish(run: CrawlRun, progress: Progress): Promise<void> {
     const site = await lockSource.maybeOne(tx, { appNo, sourceId })
     if (site?.revision === progress.revision) {
       await skipRest.run(tx, { appNo, sourceId, reason: 'limit' })
+      // It hasn't read all of them.
+      const lost = isExhausted(progress) && !progress.conditional
+      await countSite.run(tx, { appNo, sourceId, pages: 0, chunks: 0, lost })
       const { usable, reason } = await sumUp.one(tx, { appNo, sourceId })
       const ended =
         usable > 0

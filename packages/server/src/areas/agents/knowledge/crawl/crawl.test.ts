@@ -306,6 +306,35 @@ suite('crawlKnowledgeWebsite', () => {
     assert.equal(await fate(), undefined)
   })
 
+  test('finds a page again that was gone, behind one that has not changed', async (t) => {
+    const app = await server.newApp()
+    const pool = html('Pool', 'The pool opens at noon.')
+    const site = await openSite(t, {
+      '/': (request, response) => {
+        const known = request.headers['if-none-match'] === '"v1"'
+        response.writeHead(known ? 304 : 200, { 'content-type': 'text/html', etag: '"v1"' })
+        response.end(known ? undefined : html('House', 'Welcome.', '/pool'))
+      },
+      '/pool': pool,
+    })
+    const { uniqueId } = await crawl(app, site.url)
+    const fate = async () => (await fates(app, site, uniqueId))['/pool']
+    const asksForChanges = () => site.requests.some(({ headers }) => headers['if-none-match'])
+    delete site.pages['/pool']
+    await again(app, uniqueId)
+    assert.equal(await fate(), 'gone')
+    await again(app, uniqueId)
+    assert.equal(await fate(), undefined)
+    site.pages['/pool'] = pool
+    site.paths()
+    await again(app, uniqueId)
+    assert.equal(await fate(), 'processed')
+    assert.equal(asksForChanges(), false)
+    // Nothing is lost now.
+    await again(app, uniqueId)
+    assert.equal(asksForChanges(), true)
+  })
+
   test('visits each page once more if a crawl is under way', async (t) => {
     const app = await server.newApp()
     const site = await house(t)

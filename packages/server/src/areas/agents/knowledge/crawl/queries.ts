@@ -145,11 +145,18 @@ export const findTwin = query<OnePage & { digest: Buffer }, { page_id: string }>
    where ${OF_SITE} and digest = :digest and chunks > 0 and page_id <> :pageId::uuid limit 1`,
 )
 
-/** Its pages and chunks have become more or fewer. */
-export const countSite = query<OneSite & { pages: number; chunks: number }>(
+/** Its pages and chunks have become more or fewer. `lost`: and it doesn't know all pages that it leads to. */
+export const countSite = query<OneSite & { pages: number; chunks: number; lost: boolean }>(
   'knowledge.countSite',
-  `update knowledge_sources set pages = pages + :pages::int, chunks = chunks + :chunks::int, updated_at = now()
+  `update knowledge_sources set pages = pages + :pages::int, chunks = chunks + :chunks::int,
+     links_lost = links_lost or :lost, updated_at = now()
    where ${OF_SITE}`,
+)
+
+/** A crawl reads all pages, so it finds all links again. */
+export const clearLost = query<OneSite>(
+  'knowledge.clearLost',
+  `update knowledge_sources set links_lost = false where ${OF_SITE}`,
 )
 
 /** Pages in all sites but this one. An app has at most 10,000 sources. */

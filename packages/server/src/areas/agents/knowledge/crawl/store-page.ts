@@ -33,6 +33,8 @@ interface Stored {
   chunks: number
   links: { urls: string[]; depth: number }
   removed: boolean
+  /** It was forgotten although it had been read: it may come back. */
+  lost: boolean
 }
 
 export async function storePage(
@@ -43,7 +45,7 @@ export async function storePage(
 ): Promise<Stored> {
   const one = { appNo, sourceId: site.source_id, pageId }
   const page = await findPage.maybeOne(tx, one)
-  const nothing = { chunks: 0, links: { urls: [], depth: 0 }, removed: false }
+  const nothing = { chunks: 0, links: { urls: [], depth: 0 }, removed: false, lost: false }
   // Somebody has excluded it meanwhile.
   if (!page || page.reason === 'excluded') return nothing
   const links = { urls: seen.links, depth: page.depth + seen.away }
@@ -73,7 +75,7 @@ export async function storePage(
   const removed = reason === 'gone' && page.reason === 'gone'
   if (removed) await removePage.run(tx, one)
   else await forget(tx, one, state, reason)
-  return { chunks: -page.chunks, links, removed }
+  return { chunks: -page.chunks, links, removed, lost: removed && page.title !== '' }
 }
 
 async function forget(

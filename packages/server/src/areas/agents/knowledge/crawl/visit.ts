@@ -46,14 +46,21 @@ function left(reason: PageReason, { passing = false, bytes = 0, ...leads }: Left
   return { outcome, reason, passing, bytes, ...NOWHERE, ...leads }
 }
 
+/** The crawl: where it began, what the site forbids, and whether it sends only what has changed. */
+interface Crawl {
+  start: string
+  rules: readonly RobotsRule[]
+  conditional: boolean
+}
+
 /** Throws only the reason of the signal. */
 export async function visitPage(
   fetching: Fetching,
-  { start, rules }: { start: string; rules: readonly RobotsRule[] },
+  { start, rules, conditional }: Crawl,
   { url, state, etag, last_modified: lastModified }: PageRow,
 ): Promise<Seen> {
   if (!isAllowed(rules, new URL(url))) return left('robots')
-  const known = state === 'processed' && (etag ?? lastModified) !== null
+  const known = conditional && state === 'processed' && (etag ?? lastModified) !== null
   const fetched = await fetchPage(fetching, url, known ? { etag, lastModified } : undefined)
   if ('unchanged' in fetched) return { outcome: 'unchanged', bytes: 0, ...NOWHERE }
   if ('reason' in fetched) return left(fetched.reason, { passing: fetched.passing })
