@@ -4180,6 +4180,8 @@ declare
   v_sum int := 0;
   v_few boolean;
   v_more boolean;
+  -- Embeddings rank 200, but common words make no better candidates for them.
+  v_enough constant int := least(p_limit, 20);
   term record;
 begin
   select array_agg(s.source_id), sum(s.chunks)
@@ -4219,9 +4221,9 @@ begin
   v_few := v_total <= p_candidates;
   if v_few then v_wanted := v_any; end if;
   v_more := not v_few and (
-    select count(*) < p_limit from (
+    select count(*) < v_enough from (
       select from knowledge_chunks c
-      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit p_limit) found);
+      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit v_enough) found);
   return query
     select found.chunk_id, (
       select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8

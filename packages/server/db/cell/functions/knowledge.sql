@@ -11,7 +11,7 @@ return ('''' || replace(replace(p_lexeme, '\', '\\'), '''', '''''') || '''')::ts
  *
  * Ranking reads each chunk, so at most p_candidates are ranked. An agent that has no more has all of its chunks ranked. For
  * others they are those with one of the rarest words, or, if even the rarest is in more, with three words at once; if that
- * finds too few, any chunks with any of the words as well. How rare a word is counts for the whole app: a query that also names an
+ * finds fewer than 20, any chunks with any of the words as well. How rare a word is counts for the whole app: a query that also names an
  * agent's sources takes the index eight times as long.
  */
 create or replace function search_knowledge(
@@ -29,6 +29,8 @@ declare
   v_sum int := 0;
   v_few boolean;
   v_more boolean;
+  -- Embeddings rank 200, but common words make no better candidates for them.
+  v_enough constant int := least(p_limit, 20);
   term record;
 begin
   select array_agg(s.source_id), sum(s.chunks)
@@ -68,9 +70,9 @@ begin
   v_few := v_total <= p_candidates;
   if v_few then v_wanted := v_any; end if;
   v_more := not v_few and (
-    select count(*) < p_limit from (
+    select count(*) < v_enough from (
       select from knowledge_chunks c
-      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit p_limit) found);
+      where c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known) limit v_enough) found);
   return query
     select found.chunk_id, (
       select sum(w.weight * ts_rank('{0.4, 0.4, 0.4, 1}', found.words, w.term, 1))::float8

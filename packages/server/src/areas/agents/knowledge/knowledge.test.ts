@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { ask } from '../../../../test/agent-runs.ts'
 import { refused, type TestApp, useServer } from '../../../../test/kit.ts'
+import { rows } from '../../../../test/log-writers.ts'
 import {
   type ModelCall,
   type ModelReply,
@@ -149,17 +150,23 @@ suite('searchKnowledge', () => {
     const id = await addText(app, HOURS)
     await attach(app, agent, id)
     // As a large source would be indexed.
-    await app.cell.db.query({
-      name: '',
-      text: `insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
-        select $1, gen_random_uuid(), $2::uuid, 10 + n, '', 'Pool ' || n,
-          to_tsvector('english', 'pool open ' || case when n = 4000 then 'sauna' else '' end)
-        from generate_series(1, 4000) n`,
-      values: [app.no, id],
-    })
+    await rows(
+      app.cell.db,
+      `with large as (
+         update knowledge_sources set chunks = 4002 where app_no = $1 and source_id = $2::uuid
+       )
+       insert into knowledge_chunks (app_no, chunk_id, source_id, no, heading, text, words)
+       select $1, gen_random_uuid(), $2::uuid, 10 + n, '', 'Pool ' || n, to_tsvector('english',
+         'pool open' || case when n = 4000 then ' sauna' when n % 100 = 1 then ' towel' else '' end)
+       from generate_series(1, 4000) n`,
+      [app.no, id],
+    )
     const [best] = await found(app, agent, 'sauna pool open')
     assert.equal(best, 'Pool 4000')
     assert.equal((await found(app, agent, 'pool open')).length, 5)
+    // Enough chunks have the rare word, so nobody looks for the common ones, even if more are wanted.
+    const wanted = 'select from search_knowledge($1, $2, $3, 1500, 200)'
+    assert.equal((await rows(app.cell.db, wanted, [app.no, agent, 'towel pool open'])).length, 40)
     // A rare word of another agent, and common words that no chunk has together, hide nothing.
     const guard = await newAgent(app, 'Guard')
     const text = 'Siobhan parks her car.\n\n# Gate\n\nThe gate has an open bolt.'
@@ -184,12 +191,8 @@ suite('deleteKnowledgeSource', () => {
     assert.deepEqual(await app.client.knowledge.poll({ uniqueId: [id] }), {})
     await until('no chunks', async () => {
       const text = 'select count(*)::int as left from knowledge_chunks where app_no = $1'
-      const { rows } = await app.cell.db.query<{ left: number }>({
-        name: '',
-        text,
-        values: [app.no],
-      })
-      return rows[0]?.left === 0
+      const [counted] = await rows<{ left: number }>(app.cell.db, text, [app.no])
+      return counted?.left === 0
     })
   })
 })
