@@ -4230,20 +4230,23 @@ begin
       from unnest(v_terms, v_weights) w (term, weight))
     from (
       -- A copy, or each word would unpack the stored value again.
-      select c.chunk_id, ts_filter(c.words, '{a,d}') as words from (
+      select c.chunk_id, c.source_id, c.page_id, ts_filter(c.words, '{a,d}') as words from (
         -- By the index of the sources: common words are in chunks of all agents.
         select * from knowledge_chunks where v_few and app_no = p_app_no and source_id = any (v_known) offset 0
       ) c where c.words @@ v_wanted
       union all
-      (select c.chunk_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
+      (select c.chunk_id, c.source_id, c.page_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
        where not v_few and c.app_no = p_app_no and c.words @@ v_wanted and c.source_id = any (v_known)
        limit p_candidates)
       union all
-      (select c.chunk_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
+      (select c.chunk_id, c.source_id, c.page_id, ts_filter(c.words, '{a,d}') from knowledge_chunks c
        where v_more and c.app_no = p_app_no and c.words @@ v_any and not c.words @@ v_wanted
          and c.source_id = any (v_known)
        limit p_candidates)
     ) found
+    -- Chunks of a page that was excluded are deleted a moment later.
+    where found.page_id is null or exists (select from knowledge_pages p
+      where p.app_no = p_app_no and p.source_id = found.source_id and p.page_id = found.page_id and p.chunks > 0)
     order by 2 desc, 1
     limit p_limit;
 end $$;

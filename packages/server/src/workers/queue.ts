@@ -1,4 +1,4 @@
-import { crawlKnowledgeJob } from '../areas/agents/knowledge/crawl/crawl.job.ts'
+import { crawlKnowledgeJob, sweepPagesJob } from '../areas/agents/knowledge/crawl/crawl.job.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from '../areas/agents/knowledge/index.job.ts'
 import { replayAgentJob } from '../areas/agents/replay.job.ts'
 import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
@@ -78,6 +78,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   indexKnowledgeJob,
   sweepKnowledgeJob,
   crawlKnowledgeJob,
+  sweepPagesJob,
   embedJob,
   embedAllJob,
 ]

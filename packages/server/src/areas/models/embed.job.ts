@@ -30,7 +30,8 @@ export const listUnembedded = query<
    from knowledge_chunks c
    join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id
    left join knowledge_pages p on p.app_no = c.app_no and p.source_id = c.source_id and p.page_id = c.page_id
-   where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after and ${LACKS_VECTOR}
+   where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after
+     and (c.page_id is null or p.chunks > 0) and ${LACKS_VECTOR}
    order by c.no limit :limit`,
 )
 

@@ -217,18 +217,20 @@ const CHUNK =
 /** Chunks of a source that is gone are gone, even if they still have to be deleted. */
 const WITH_SOURCE = `join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id
    left join knowledge_pages p on p.app_no = c.app_no and p.source_id = c.source_id and p.page_id = c.page_id`
+/** The same for pages that were excluded. */
+const NOT_EXCLUDED = '(c.page_id is null or p.chunks > 0)'
 
 export const listChunkRows = query<OneSource & { after: number; limit: number }, ChunkRow>(
   'knowledge.listChunks',
   `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
-   where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after
+   where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after and ${NOT_EXCLUDED}
    order by c.no limit :limit`,
 )
 
 export const findChunk = query<{ appNo: number; chunkId: string }, ChunkRow>(
   'knowledge.findChunk',
   `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
-   where c.app_no = :appNo and c.chunk_id = :chunkId::uuid`,
+   where c.app_no = :appNo and c.chunk_id = :chunkId::uuid and ${NOT_EXCLUDED}`,
 )
 
 /** Those of these chunks that the agent still knows. */
@@ -236,7 +238,7 @@ export const listKnown = query<{ appNo: number; agentUid: string; ids: string[] 
   'knowledge.listKnown',
   `select ${CHUNK} from knowledge_chunks c ${WITH_SOURCE}
    join agent_sources k on k.app_no = c.app_no and k.agent_uid = :agentUid and k.source_id = c.source_id
-   where c.app_no = :appNo and c.chunk_id = any (:ids::uuid[])`,
+   where c.app_no = :appNo and c.chunk_id = any (:ids::uuid[]) and ${NOT_EXCLUDED}`,
 )
 
 /** The best first. */

@@ -4,10 +4,11 @@ import { write } from '../../../../gate/write.ts'
 import type { Tx } from '../../../../platform/db/db.ts'
 import type { Executor } from '../../../../platform/db/query.ts'
 import { badRequest, fail } from '../../../../platform/http/fail.ts'
+import { enqueue } from '../../../../platform/jobs/queue.ts'
 import { lockSources, toSource } from '../actions.ts'
 import { findSource, lockSource, type SourceRow } from '../queries.ts'
 import type { KnowledgeSource } from '../schema.ts'
-import { enqueueCrawl, pageIdOf } from './crawl.job.ts'
+import { enqueueCrawl, pageIdOf, sweepPagesJob } from './crawl.job.ts'
 import { URL_LENGTH } from './links.ts'
 import {
   addPages,
@@ -129,6 +130,7 @@ export function processKnowledgePages(
     await countSite.run(tx, { appNo, sourceId, pages: 0, chunks: -chunks, lost: false })
     const site = await beginCrawl.one(tx, { appNo, sourceId, indexes: true })
     await enqueueCrawl(tx, appNo, sourceId)
+    if (chunks > 0) await enqueue(tx, appNo, sweepPagesJob, { sourceId }, { dedupeKey: sourceId })
     return {
       ...{ batchId: String(site.revision), urlsProcessed: chosen, totalUrls: site.pages },
       status: 'processing' as const,

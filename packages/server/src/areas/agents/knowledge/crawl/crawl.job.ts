@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, Type } from 'typebox'
+import { sweepAll } from '../../../../core/sweep.ts'
 import { defineJob, type JobDeps } from '../../../../deps.ts'
 import type { Tx } from '../../../../platform/db/db.ts'
 import { Postponed, type Run } from '../../../../platform/jobs/definition.ts'
@@ -23,6 +24,7 @@ import {
   type PageRow,
   skipRest,
   sumUp,
+  sweepExcluded,
 } from './queries.ts'
 import type { PageReason } from './schema.ts'
 import { storePage } from './store-page.ts'
@@ -219,3 +221,18 @@ function faultOf(reason: string | null): FailReason {
       return 'empty'
   }
 }
+
+/** Deletes the chunks of pages that were excluded: there may be too many for the request that excludes them. */
+export const sweepPagesJob = defineJob({
+  name: 'knowledge.sweepPages',
+  summary: 'Deletes the chunks of pages that were excluded.',
+  input: Type.Object({ sourceId: Type.String() }),
+  run: (run) =>
+    sweepAll(run, (limit) =>
+      run.context.cell.db.tx(async (tx) => {
+        const one = { appNo: run.appNo, sourceId: run.input.sourceId }
+        await lockSource.maybeOne(tx, one)
+        return sweepExcluded.one(tx, { ...one, limit })
+      }),
+    ),
+})

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 import { ask } from '../../../../../test/agent-runs.ts'
 import { refused, type TestApp, useServer } from '../../../../../test/kit.ts'
+import { holdLock } from '../../../../../test/locks.ts'
 import { rows } from '../../../../../test/log-writers.ts'
 import { useModelServer } from '../../../../../test/model-server.ts'
 import { html, openSite, redirect, type Site } from '../../../../../test/site.ts'
@@ -412,6 +413,30 @@ suite('processKnowledgePages', () => {
     assert.deepEqual(await found(app, agent, 'desk'), [])
     await crawled(app, uniqueId)
     assert.equal((await found(app, agent, 'pool bicycles')).length, 2)
+  })
+
+  test('lets nobody find a page from now on, and deletes its chunks later', async (t) => {
+    const app = await server.newApp()
+    const site = await house(t)
+    const { uniqueId } = await crawl(app, site.url)
+    const agent = await newReader(app, uniqueId)
+    const [chunk] = await app.client.knowledge.search(agent, { query: 'pool noon' })
+    const chunks = 'select from knowledge_chunks where app_no = $1 for update'
+    const held = await holdLock(app, chunks, [app.no])
+    try {
+      await app.client.knowledge.processPages(uniqueId, { exclude: [`${site.url}/pool`] })
+      assert.deepEqual(await found(app, agent, 'pool noon'), [])
+      const { data } = await app.client.knowledge.listChunks(uniqueId)
+      assert.ok(!data.some(({ id }) => id === chunk?.id))
+    } finally {
+      await held.release()
+      await held.close()
+    }
+    const left = 'select from knowledge_chunks where app_no = $1 and chunk_id = $2'
+    await until('no chunk', async () => {
+      return (await rows(app.cell.db, left, [app.no, chunk?.id])).length === 0
+    })
+    assert.equal((await crawled(app, uniqueId)).chunks, 3)
   })
 })
 

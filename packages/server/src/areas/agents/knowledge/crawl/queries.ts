@@ -203,18 +203,32 @@ export const visitAll = query<OneSite>(
    where ${OF_SITE} and reason is distinct from 'excluded'`,
 )
 
-/** By their ids or URLs. Agents don't find them from now on. */
+/** By their ids or URLs. Agents don't find their chunks from now on. Returns how many these are. */
 export const excludePages = query<OneSite & { exclude: string[] }, { chunks: number }>(
   'knowledge.excludePages',
-  `with left_out as (
+  `with chosen as materialized (
+     select page_id, chunks from knowledge_pages
+     where ${OF_SITE} and (page_id::text = any (:exclude::text[]) or url = any (:exclude::text[]))
+   ), left_out as (
      update knowledge_pages set state = 'skipped', reason = 'excluded', due_at = null, chunks = 0, digest = null,
        etag = null, last_modified = null, updated_at = now()
-     where ${OF_SITE} and (page_id::text = any (:exclude::text[]) or url = any (:exclude::text[]))
-     returning page_id
-   ), gone as (
-     delete from knowledge_chunks where ${OF_SITE} and page_id in (select page_id from left_out) returning 1
+     where ${OF_SITE} and page_id in (select page_id from chosen)
    )
-   select count(*) as chunks from gone`,
+   select coalesce(sum(chunks), 0)::int as chunks from chosen`,
+)
+
+/** Deletes some chunks of pages that were excluded. The caller holds the lock of the source: nobody indexes them again. */
+export const sweepExcluded = query<OneSite & { limit: number }, { gone: boolean }>(
+  'knowledge.sweepExcluded',
+  `with swept as (
+     delete from knowledge_chunks where ctid = any (array(
+       select c.ctid from knowledge_pages p
+       join knowledge_chunks c on c.app_no = p.app_no and c.source_id = p.source_id and c.page_id = p.page_id
+       where p.app_no = :appNo and p.source_id = :sourceId::uuid and p.chunks = 0
+       limit :limit))
+     returning 1
+   )
+   select count(*) < :limit as gone from swept`,
 )
 
 /** Pages that wait for a choice, that failed, or that were excluded before. */
