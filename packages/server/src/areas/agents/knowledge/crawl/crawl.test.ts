@@ -463,6 +463,24 @@ suite('listKnowledgePages', () => {
     const text = await app.client.knowledge.createText({ title: 'Text', text: 'No site' })
     await refused(knowledge.listPages(text.uniqueId), 'ERR_KB_NOT_FOUND')
   })
+
+  test('says which pages can be found by their meaning, by the current model', async (t) => {
+    const app = await server.newApp()
+    const site = await openSite(t, { '/': html('Pool', 'The pool opens at noon.') })
+    const { uniqueId } = await crawl(app, site.url)
+    const { url, key } = models
+    const provider = { id: 'house', name: 'House', url, key, embeddingModel: 'meanings' }
+    await app.client.modelProviders.create(provider)
+    const pageOf = async () => (await pagesOf(app, uniqueId))[0]
+    await until('the vector', async () => (await pageOf())?.vectorizationStatus === 'complete')
+    await app.client.modelProviders.update('house', { embeddingModel: null })
+    const { vectorizationStatus, embeddingsGenerated } = (await pageOf()) ?? {}
+    assert.deepEqual([vectorizationStatus, embeddingsGenerated], ['none', 0])
+    await until('no vectors', async () => {
+      const left = 'select from knowledge_vectors where app_no = $1'
+      return (await rows(app.cell.db, left, [app.no])).length === 0
+    })
+  })
 })
 
 suite('pollKnowledgePages', () => {

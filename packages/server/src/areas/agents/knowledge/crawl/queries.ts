@@ -32,15 +32,25 @@ export const insertWebsite = query<
    returning ${SOURCE_COLUMNS}`,
 )
 
-/** A site knows at most 5,000 pages, so statements may look at all of them. */
+/**
+ * With how many chunks of each have a vector of the app's model, if it has one. A site knows at most 5,000 pages, so statements
+ * may look at all of them.
+ */
 export const listPageRows = query<
-  Range & OneSite & { states: readonly string[]; startTime: Date | null; endTime: Date | null },
+  Range &
+    OneSite & {
+      states: readonly string[]
+      startTime: Date | null
+      endTime: Date | null
+      model: string | null
+    },
   PageRow & { embedded: number }
 >(
   'knowledge.listPages',
   `select ${COLUMNS}, (
      select count(*) from knowledge_chunks c join knowledge_vectors v using (app_no, chunk_id)
-     where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.page_id = knowledge_pages.page_id) as embedded
+     where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.page_id = knowledge_pages.page_id
+       and knowledge_pages.chunks > 0 and v.model = :model) as embedded
    from knowledge_pages
    where ${OF_SITE} and state = any (:states::text[])
      and (:startTime::timestamptz is null or created_at >= :startTime)

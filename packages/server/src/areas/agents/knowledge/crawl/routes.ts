@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../../../deps.ts'
 import type { Access } from '../../../../gate/plugin.ts'
 import { Data } from '../../../../platform/http/schemas.ts'
+import { vectorsIdOf } from '../../../models/embedder.actions.ts'
+import { findEmbedding } from '../../../models/queries.ts'
 import { pageOf, rangeOf } from '../../cursor.ts'
 import { KnowledgeSource } from '../schema.ts'
 import {
@@ -94,12 +96,14 @@ export const crawlRoutes =
         const { parentUniqueId: sourceId } = params
         const { limit, affix, cursor, status, startTime, endTime } = query
         await getWebsite(own.cell.db, own.no, sourceId)
+        const provider = await findEmbedding.maybeOne(own.cell.db, { appNo: own.no })
         const createdAt = query.createdAt ?? (cursor === undefined ? undefined : Number(cursor))
         const place = { limit, affix, ...(createdAt !== undefined && { createdAt }) }
         const rows = await listPageRows.many(own.cell.db, {
           ...{ appNo: own.no, sourceId, ...rangeOf(place) },
           states: status === undefined ? [...PAGE_STATES] : [status],
           ...{ startTime: moment(startTime), endTime: moment(endTime) },
+          model: provider ? vectorsIdOf(provider) : null,
         })
         return pageOf(rows, place, toPage)
       },
