@@ -39,17 +39,33 @@ export const SOURCE_CHUNKS = 5_000
 /** The most chunks of a page. */
 export const PAGE_CHUNKS = 1_000
 
+/** How many texts are read at a time, and how many threads there are for that. */
 const turns = new Semaphore(2)
 /** What isn't read by then is built to take long. */
-const EXTRACT_MS = 60_000
+const FILE_MS = 60_000
+const PAGE_MS = 20_000
 const HEAP_MB = 256
 /** Buffers aren't part of that heap: a small PDF can unpack to gigabytes. */
 const BUFFER_BYTES = 256_000_000
 const WATCH_MS = 100
+/** A thread that takes more after a page isn't used again. */
+const RESTING_BYTES = 100_000_000
+/** How long a thread waits for the next page. */
+const REST_MS = 10_000
+
+/** What a thread answers, and how much memory it uses then. */
+export interface Answer {
+  extracted: unknown
+  bytes: number
+}
+
+/** Threads that wait for their next page, and when they end. */
+const resting = new Map<Worker, NodeJS.Timeout>()
 
 /**
- * Reads and cuts a text in a thread of its own: a hostile file can use up time and memory, but not those of others. The thread
- * is new each time and gets no environment variables.
+ * Reads and cuts a text in a thread: a hostile one can use up time and memory, but not those of others. A file has a thread of its
+ * own, because its reader may be a large one. Pages and texts follow each other in a thread until one takes too long or too much.
+ * Threads get no environment variables.
  */
 export const extract = (task: Extracting, signal: AbortSignal) => inThread<Extracted>(task, signal)
 
@@ -62,18 +78,22 @@ function inThread<T>(
 ): Promise<T | { reason: FailReason }> {
   return turns.run(async () => {
     signal.throwIfAborted()
-    const worker = new Worker(new URL('./extract.worker.ts', import.meta.url), {
-      ...{ workerData: task, env: {}, execArgv: [] },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-    })
-    const expired = AbortSignal.timeout(EXTRACT_MS)
+    const isFile = 'path' in task
+    const rested = takeRested()
+    if (isFile) await rested?.terminate()
+    const worker = isFile || !rested ? openThread() : rested
+    const expired = AbortSignal.timeout(isFile ? FILE_MS : PAGE_MS)
     const full = new AbortController()
     const watch = setInterval(() => void watchBuffers(worker, full), WATCH_MS)
+    let reusable = false
     try {
-      const [extracted] = await once(worker, 'message', {
+      const answered = once(worker, 'message', {
         signal: AbortSignal.any([signal, expired, full.signal]),
       })
-      return extracted
+      worker.postMessage(task)
+      const [{ extracted, bytes }] = (await answered) as [Answer]
+      reusable = !isFile && bytes < RESTING_BYTES
+      return extracted as T
     } catch (error) {
       signal.throwIfAborted()
       const tooMuch = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -81,9 +101,40 @@ function inThread<T>(
       throw error
     } finally {
       clearInterval(watch)
-      await worker.terminate()
+      if (reusable) rest(worker)
+      else await worker.terminate()
     }
   })
+}
+
+function openThread(): Worker {
+  const worker = new Worker(new URL('./extract.worker.ts', import.meta.url), {
+    ...{ env: {}, execArgv: [] },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  })
+  // Those who wait for an answer get the error, too.
+  worker.on('error', () => {})
+  worker.once('exit', () => {
+    clearTimeout(resting.get(worker))
+    resting.delete(worker)
+  })
+  return worker
+}
+
+/** It doesn't keep the process alive meanwhile. */
+function rest(worker: Worker): void {
+  worker.unref()
+  resting.set(worker, setTimeout(() => void worker.terminate(), REST_MS).unref())
+}
+
+function takeRested(): Worker | undefined {
+  const [found] = resting
+  if (!found) return undefined
+  const [worker, ends] = found
+  clearTimeout(ends)
+  resting.delete(worker)
+  worker.ref()
+  return worker
 }
 
 /** The thread answers even while it is busy. One that has ended doesn't. */

@@ -1,8 +1,10 @@
 /** The thread that reads and cuts texts of the knowledge base. Readers are loaded only for the files that need them. */
 import { readFile } from 'node:fs/promises'
-import { parentPort, workerData } from 'node:worker_threads'
+import { getHeapStatistics } from 'node:v8'
+import { parentPort } from 'node:worker_threads'
 import { chunksOf } from './chunks.ts'
 import {
+  type Answer,
   type Extracted,
   type ExtractedPage,
   type Extracting,
@@ -79,5 +81,9 @@ async function readText({ path, type }: Extract<Extracting, { path: string }>): 
 const limited = (text: string): Read =>
   text.length > TEXT_LENGTH ? { reason: 'too_long' } : { text }
 
-const task: Extracting | PageTask = workerData
-parentPort?.postMessage(await ('page' in task ? extractPage(task) : extract(task)))
+parentPort?.on('message', async (task: Extracting | PageTask) => {
+  const extracted = await ('page' in task ? extractPage(task) : extract(task))
+  const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()
+  const answer: Answer = { extracted, bytes: heap + buffers }
+  parentPort?.postMessage(answer)
+})

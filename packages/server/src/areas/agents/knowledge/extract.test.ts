@@ -1,0 +1,40 @@
+/** The threads that read pages. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { html } from '../../../../test/site.ts'
+import { extract, extractPage } from './extract.ts'
+
+const never = new AbortController().signal
+
+const taskOf = (page: string) => ({
+  ...{ page: Buffer.from(page), type: 'text/html' as const, charset: undefined },
+  url: 'https://example.org/',
+})
+
+async function textOf(page: string, signal = never): Promise<string | undefined> {
+  const read = await extractPage(taskOf(page), signal)
+  return 'text' in read && 'chunks' in read.text ? read.text.chunks[0]?.text : undefined
+}
+
+suite('pages', () => {
+  test('follow each other in a thread, until one of them has to be given up', async (t) => {
+    let opened = 0
+    const count = () => opened++
+    process.on('worker', count)
+    t.after(() => process.off('worker', count))
+    assert.equal(await textOf(html('A', 'First.')), 'First.')
+    const before = opened
+    assert.equal(await textOf(html('B', 'Second.')), 'Second.')
+    assert.deepEqual(await extract({ text: 'Third.' }, never), {
+      chunks: [{ heading: '', text: 'Third.' }],
+    })
+    assert.equal(opened, before)
+    // Its answer would come too late.
+    const enough = new AbortController()
+    const given = textOf(html('C', 'Given up.'), enough.signal)
+    enough.abort()
+    await assert.rejects(given, { name: 'AbortError' })
+    assert.equal(await textOf(html('D', 'Fourth.')), 'Fourth.')
+    assert.equal(opened, before + 1)
+  })
+})
