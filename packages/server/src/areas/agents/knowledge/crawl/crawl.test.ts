@@ -1,12 +1,15 @@
 /** Crawls of real local websites, friendly and hostile ones. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { suite, type TestContext, test } from 'node:test'
 import { ask } from '../../../../../test/agent-runs.ts'
+import { newAuthority } from '../../../../../test/certificates.ts'
 import { refused, type TestApp, useServer } from '../../../../../test/kit.ts'
 import { holdLock } from '../../../../../test/locks.ts'
 import { rows } from '../../../../../test/log-writers.ts'
 import { useModelServer } from '../../../../../test/model-server.ts'
+import { trustedCertificate } from '../../../../../test/receiver.ts'
 import { html, openSite, redirect, type Site } from '../../../../../test/site.ts'
 import { until } from '../../../../../test/until.ts'
 
@@ -128,6 +131,28 @@ suite('createKnowledgeWebsite', () => {
     const silent = await again(app, uniqueId)
     assert.deepEqual([silent.status, silent.reason], ['failed', 'unreachable'])
     assert.deepEqual(site.paths(), ['/robots.txt'])
+  })
+
+  test('reads a site over TLS, if its certificate can be trusted', async (t) => {
+    const app = await server.newApp()
+    const plain = await openSite(t, { '/pool': html('Pool', 'The pool is closed.') })
+    const pages = {
+      '/': html('House', 'Welcome.', '/pool', `${plain.url}/pool`),
+      '/pool': html('Pool', 'The pool opens at noon.'),
+    }
+    const site = await openSite(t, pages, undefined, trustedCertificate())
+    const { uniqueId, status, url } = await crawl(app, site.url)
+    assert.deepEqual([status, url], ['indexed', `${site.url}/`])
+    assert.deepEqual(await fates(app, site, uniqueId), { '/': 'processed', '/pool': 'processed' })
+    assert.deepEqual(plain.paths(), [])
+    const authority = newAuthority()
+    t.after(() => authority.remove())
+    const { key, cert } = authority.sign('IP:127.0.0.1')
+    const files = { key: readFileSync(key), cert: readFileSync(cert) }
+    const stranger = await openSite(t, pages, undefined, files)
+    const refusal = await crawl(app, stranger.url)
+    assert.deepEqual([refusal.status, refusal.reason], ['failed', 'unreachable'])
+    assert.deepEqual(stranger.paths(), [])
   })
 
   test('pauses without a slot, and goes on from its checkpoint', async (t) => {
