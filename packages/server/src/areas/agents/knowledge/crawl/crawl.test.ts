@@ -498,9 +498,16 @@ suite('listKnowledgePages', () => {
     await app.client.modelProviders.create(provider)
     const pageOf = async () => (await pagesOf(app, uniqueId))[0]
     await until('the vector', async () => (await pageOf())?.vectorizationStatus === 'complete')
-    await app.client.modelProviders.update('house', { embeddingModel: null })
+    // As if another model had made it.
+    await rows(
+      app.cell.db,
+      `update knowledge_vectors set model = 'house others' where app_no = $1`,
+      [app.no],
+    )
     const { vectorizationStatus, embeddingsGenerated } = (await pageOf()) ?? {}
     assert.deepEqual([vectorizationStatus, embeddingsGenerated], ['none', 0])
+    // Without a model, vectors are of no use.
+    await app.client.modelProviders.update('house', { embeddingModel: null })
     await until('no vectors', async () => {
       const left = 'select from knowledge_vectors where app_no = $1'
       return (await rows(app.cell.db, left, [app.no])).length === 0
