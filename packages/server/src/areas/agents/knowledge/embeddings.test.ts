@@ -224,7 +224,12 @@ suite('embeddings', () => {
     const { steps } = await ask({ app, amira, agent }, 'Where do guests park?')
     const charged = steps.reduce((sum, step) => sum + (step.chargedTokens ?? 0), 0)
     const { tokens: more } = await spent()
-    assert.equal(more - tokens - charged, tokensOf('Where do guests park?', 'guests'))
+    const searches = steps.filter(({ tool }) => tool === 'search_knowledge')
+    assert.equal(searches.length, 2)
+    // On a busy machine, a question may not be embedded in time.
+    const embedding = searches.filter(({ error }) => error === undefined)
+    const questions = embedding.map(({ arguments: args = '' }) => JSON.parse(args).query)
+    assert.equal(more - tokens - charged, tokensOf(...questions))
     await app.client.agentBudgets.update({ appMonthTokens: more })
     asked()
     assert.equal(await best(app, agent), TEXTS[0])
