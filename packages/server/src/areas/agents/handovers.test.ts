@@ -148,21 +148,29 @@ suite('createAgentHandover', () => {
 
   test('keeps an answer back that was written when nobody knew of the run', async () => {
     const asking = await newAgent()
-    const { amira, agent } = asking
+    const { app, amira, agent } = asking
     const wait = Promise.withResolvers<void>()
     waits.set('Slow', wait)
     const { id } = await amira.sendText(agent, 'Slow')
-    await until('the model is asked', () =>
+    const asked = await until('the model is asked', () =>
       models.calls.find((call) => questionIn(call) === 'Slow'),
     )
     await run(
       asking,
       `insert into agent_handovers (app_no, agent_uid, uid, conversation, opened_by)
-       select app_no, agent_uid, uid, conversation, 'app' from agent_runs where app_no = $1`,
+       select app_no, agent_uid, uid, conversation, 'app' from agent_runs where app_no = $1 and message_id = $2`,
+      id,
     )
     wait.resolve()
-    const { state, reason, answerId } = await runOf(asking, id)
+    const { state, reason, answerId, steps } = await runOf(asking, id)
     assert.deepEqual([state, reason, answerId], ['cancelled', 'handed_over', undefined])
+    // What the provider counted, not all that was reserved.
+    const { input, output } = asked
+    assert.deepEqual(
+      steps.map((step) => [step.state, step.chargedTokens]),
+      [['done', input + output]],
+    )
+    assert.equal((await app.client.agentBudgets.get()).spentThisMonth.tokens, input + output)
     waits.delete('Slow')
   })
 
@@ -170,14 +178,15 @@ suite('createAgentHandover', () => {
     const asking = await newAgent()
     const { app, amira, agent } = asking
     const { id } = await amira.agentHandovers.create({ agentUid: agent })
-    // The worker can't read on while this transaction is open.
-    const late = await app.cell.db.tx(async (tx) => {
-      const text = 'select from agent_progress where app_no = $1 for update'
-      await tx.query({ name: '', text, values: [app.no] })
-      const sent = await amira.sendText(agent, 'For the person')
-      await app.client.agentHandovers.close(id)
-      return sent
-    })
+    const [progress] = await run(asking, 'select position from agent_progress where app_no = $1')
+    await amira.sendText(agent, 'For the person')
+    await app.client.agentHandovers.close(id)
+    // The worker reads the message once more, as one that was late would.
+    await run(
+      asking,
+      'update agent_progress set position = $2 where app_no = $1',
+      progress?.position,
+    )
     const next = await ask(asking, 'For the agent')
     assert.equal(next.reason, 'answered')
     assert.deepEqual(await questionsOf(asking), [next.messageId])

@@ -23,8 +23,7 @@ import {
   type ReplayRow,
 } from './replays.queries.ts'
 import type { ReplayVerdict } from './replays.schema.ts'
-import { endOf } from './run.job.ts'
-import { type ActiveRun, type AgentJob, type Answered, Ended, inStep } from './run.ts'
+import { type ActiveRun, type AgentJob, type Answered, Ended, endOf, inStep } from './run.ts'
 import { RunStream } from './run-stream.ts'
 import {
   closeSteps,

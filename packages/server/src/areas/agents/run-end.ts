@@ -6,7 +6,7 @@ import { cleaned } from './answer-text.ts'
 import { announceHandover } from './handovers.actions.ts'
 import { insertHandover, lockHandedOver } from './handovers.queries.ts'
 import { citedIn } from './knowledge/search.ts'
-import { type ActiveRun, type Answered, Ended, inStep } from './run.ts'
+import { type ActiveRun, type Answered, Ended, endOf, inStep } from './run.ts'
 import { endRun, findQuestion, type QuestionRow, settleCall, storeAnswer } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { judge } from './shown-text.ts'
@@ -14,8 +14,19 @@ import type { LastWords } from './tool-calls.ts'
 
 const GONE = 'question_deleted'
 
-/** Sends the answer and ends the run in one transaction, so there is never more than one. */
-export async function finish(
+/** Sends the answer and ends the run. Throws if nobody gets the answer. */
+export async function finish(run: ActiveRun, answered: Answered): Promise<void> {
+  try {
+    await finishAnswered(run, answered)
+  } catch (error) {
+    // What the model wrote is known, and so is what it cost.
+    if (endOf(error)) await inStep(run.job, (tx) => settleCall.run(tx, answered.settled))
+    throw error
+  }
+}
+
+/** In one transaction, so there is never more than one answer. */
+async function finishAnswered(
   { job, stream }: ActiveRun,
   { question, settled, text, end }: Answered,
 ): Promise<void> {
@@ -27,28 +38,16 @@ export async function finish(
     ...{ text, runId, threadId: String(thread) },
     ...(sources.length > 0 && { metadata: { sources } }),
   }
-  const refused =
-    text === '' ? (end.finish === 'filtered' ? 'filtered' : 'empty_answer') : undefined
-  const verdict = refused ? undefined : await judge(context, appNo, question, data)
-  const reason = refused ?? (verdict?.status === 'disapproved' ? 'disapproved' : undefined)
-  if (reason) {
-    await inStep(job, async (tx) => {
-      await endRun.run(tx, { appNo, runId, state: 'failed', reason, error: null })
-      await settleCall.run(tx, settled)
-    })
-    stream.failed(reason)
-    return
+  if (text === '') {
+    throw new Ended('failed', end.finish === 'filtered' ? 'filtered' : 'empty_answer')
   }
+  const verdict = await judge(context, appNo, question, data)
+  if (verdict?.status === 'disapproved') throw new Ended('failed', 'disapproved')
   const held = verdict?.status === 'pending'
   const ended: EndReason = held ? 'held' : end.finish === 'stop' ? 'answered' : 'cut_short'
   const sent = await inStep(job, async (tx) => {
     // It may have been deleted, or its sender removed, while the model wrote.
-    if (!(await findQuestion.maybeOne(tx, { appNo, runId }))) {
-      const gone = { state: 'cancelled', reason: GONE, error: null }
-      await endRun.run(tx, { appNo, runId, ...gone })
-      await settleCall.run(tx, settled)
-      return GONE
-    }
+    if (!(await findQuestion.maybeOne(tx, { appNo, runId }))) throw new Ended('cancelled', GONE)
     const over = { appNo, runId, state: 'finished', reason: ended, error: null }
     if (!(await endRun.maybeOne(tx, over))) return undefined
     if (guid === null) await refuseHandedOver(tx, appNo, question)
@@ -57,8 +56,7 @@ export async function finish(
     await settleCall.run(tx, settled)
     return answerId
   })
-  if (sent === GONE) stream.failed(GONE)
-  else stream.finished(held ? undefined : sent)
+  stream.finished(held ? undefined : sent)
 }
 
 /**

@@ -1,14 +1,12 @@
 import { Type } from 'typebox'
-import { ChatFailed } from '../../core/models/prompt.ts'
 import { defineJob } from '../../deps.ts'
-import { refusalOf } from '../../platform/http/refusal.ts'
 import { Postponed } from '../../platform/jobs/definition.ts'
 import { readAsked } from './asked.ts'
 import { removeOldHandovers } from './handovers.queries.ts'
 import { searchFirst } from './knowledge/first-search.ts'
 import { askModel } from './model-calls.ts'
 import { endLostReplays } from './replays.queries.ts'
-import { type ActiveRun, type AgentJob, Ended, inStep } from './run.ts'
+import { type ActiveRun, type AgentJob, Ended, endOf, inStep } from './run.ts'
 import { finish, finishHandedOver } from './run-end.ts'
 import { RunStream, sendAgentEvent } from './run-stream.ts'
 import {
@@ -116,12 +114,4 @@ async function takeSteps(run: ActiveRun): Promise<void> {
   } finally {
     await close()
   }
-}
-
-/** Undefined for a failure of our own, after which the job runs again. */
-export function endOf(error: unknown): Ended | undefined {
-  if (error instanceof Ended) return error
-  if (error instanceof ChatFailed) return new Ended('failed', error.fault, error.message)
-  const refusal = refusalOf(error)
-  return refusal && new Ended('failed', 'not_deliverable', refusal.code)
 }

@@ -1,7 +1,8 @@
 /** What the parts of a run have in common. */
-import type { ChatEnd } from '../../core/models/prompt.ts'
+import { type ChatEnd, ChatFailed } from '../../core/models/prompt.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import { refusalOf } from '../../platform/http/refusal.ts'
 import type { Run } from '../../platform/jobs/definition.ts'
 import type { RunStream } from './run-stream.ts'
 import type { QuestionRow, Settled } from './runs.queries.ts'
@@ -49,6 +50,14 @@ export class Ended extends Error {
     this.reason = reason
     this.detail = detail
   }
+}
+
+/** Undefined for a failure of our own, after which the job runs again. */
+export function endOf(error: unknown): Ended | undefined {
+  if (error instanceof Ended) return error
+  if (error instanceof ChatFailed) return new Ended('failed', error.fault, error.message)
+  const refusal = refusalOf(error)
+  return refusal && new Ended('failed', 'not_deliverable', refusal.code)
 }
 
 /** A transaction that fails if the job was lost or cancelled. */
