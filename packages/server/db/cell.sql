@@ -2841,6 +2841,16 @@ CREATE FUNCTION public.job_clock() RETURNS timestamp with time zone
     LANGUAGE sql
     RETURN clock_timestamp();
 
+CREATE FUNCTION public.keep_agent_run(p_app_no integer, p_run uuid) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform from agent_runs where app_no = p_app_no and run_id = p_run for key share;
+  if found then return true; end if;
+  perform from agent_replays where app_no = p_app_no and replay_id = p_run for key share;
+  return found;
+end $$;
+
 CREATE FUNCTION public.leave_calls(p_app_no integer, p_uid text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3812,34 +3822,38 @@ begin
 end $$;
 
 CREATE FUNCTION public.remove_agent_runs(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-  with gone as (
-    delete from agent_runs where ctid = any (array(
-      (select ctid from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
+declare
+  v_runs uuid[];
+  v_done int;
+  v_part int;
+begin
+  v_runs := array(
+    select run_id from agent_runs where app_no = p_app_no and run_id = any (array(
+      (select run_id from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
       union
-      (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      (select run_id from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
       limit p_limit))
-    returning run_id
-  ), replays as (
-    delete from agent_replays p using gone where p.app_no = p_app_no and p.run_id = gone.run_id returning p.replay_id
-  ), steps as (
-    delete from agent_steps s using (select run_id from gone union all select replay_id from replays) played
-    where s.app_no = p_app_no and s.run_id = played.run_id
-  ), rated as (
-    delete from agent_ratings where app_no = p_app_no and uid = p_uid
-  ), handovers as (
-    delete from agent_handovers where ctid = any (array(
-      (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
-      union
-      (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
-      limit p_limit))
-    returning handover_id
-  ), spent as (
-    delete from agent_spending where app_no = p_app_no and uid = p_uid
-  )
-  select (select count(*) from gone)::int + (select count(*) from handovers)::int
-$$;
+    order by run_id for update);
+  delete from agent_replays where app_no = p_app_no and replay_id = any (array(
+    select replay_id from agent_replays where app_no = p_app_no and run_id = any (v_runs) limit p_limit));
+  get diagnostics v_done = row_count;
+  if v_done < p_limit then
+    delete from agent_runs where app_no = p_app_no and run_id = any (v_runs);
+    get diagnostics v_part = row_count;
+    v_done := v_done + v_part;
+  end if;
+  delete from agent_ratings where app_no = p_app_no and uid = p_uid;
+  delete from agent_handovers where ctid = any (array(
+    (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
+    union
+    (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+    limit p_limit));
+  get diagnostics v_part = row_count;
+  delete from agent_spending where app_no = p_app_no and uid = p_uid;
+  return v_done + v_part;
+end $$;
 
 CREATE FUNCTION public.remove_file(p_app_no integer, p_id text) RETURNS void
     LANGUAGE plpgsql
@@ -3880,6 +3894,24 @@ begin
   return i;
 end $$;
 
+CREATE FUNCTION public.remove_old_agent_runs(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_runs agent_runs[];
+  v_removed int;
+begin
+  v_runs := array(
+    select r from agent_runs r
+    where ended_at is not null and ended_at < now() - interval '30 days' limit p_limit
+    -- One that is being rated or replayed is removed next time.
+    for update skip locked);
+  delete from agent_replays p using unnest(v_runs) r where p.app_no = r.app_no and p.run_id = r.run_id;
+  delete from agent_runs o using unnest(v_runs) r where o.app_no = r.app_no and o.run_id = r.run_id;
+  get diagnostics v_removed = row_count;
+  return v_removed;
+end $$;
+
 CREATE FUNCTION public.remove_reaction(p_app_no integer, p_id bigint, p_uid text, p_reaction text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -3898,6 +3930,22 @@ begin
   perform uncount_reaction(r);
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform announce_reaction('message.reaction.removed', h, r);
+end $$;
+
+CREATE FUNCTION public.remove_steps_of_replay() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from agent_steps where app_no = old.app_no and run_id = old.replay_id;
+  return null;
+end $$;
+
+CREATE FUNCTION public.remove_steps_of_run() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from agent_steps where app_no = old.app_no and run_id = old.run_id;
+  return null;
 end $$;
 
 CREATE FUNCTION public.remove_view(h public.conversations, i public.inbox) RETURNS void
@@ -4850,6 +4898,8 @@ declare
   v_tokens bigint;
   v_money float8;
 begin
+  -- First, as whoever removes the run.
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run for key share;
   update agent_steps set state = p_state, text = null, calls = p_calls, error = p_error, input_tokens = p_input,
     output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
     charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
@@ -4861,7 +4911,6 @@ begin
   if v_tokens = 0 and v_money = 0 then return; end if;
   perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money, 0,
     is_replay(p_app_no, p_run));
-  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
   if v_uid is not null then
     perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
   end if;
@@ -7955,6 +8004,10 @@ CREATE TRIGGER end_recordings AFTER DELETE ON public.call_connections FOR EACH R
 CREATE TRIGGER forget_copies_of_deleted AFTER DELETE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
 
 CREATE TRIGGER forget_copies_of_updated AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
+
+CREATE TRIGGER remove_steps_of_replay AFTER DELETE ON public.agent_replays FOR EACH ROW EXECUTE FUNCTION public.remove_steps_of_replay();
+
+CREATE TRIGGER remove_steps_of_run AFTER DELETE ON public.agent_runs FOR EACH ROW EXECUTE FUNCTION public.remove_steps_of_run();
 
 CREATE TRIGGER set_group_card BEFORE INSERT ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
 

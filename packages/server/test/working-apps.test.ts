@@ -24,7 +24,6 @@ const FOR_ALL_APPS: Record<string, string> = {
   'gate.removeOldIdempotency': 'removes rows by age',
   'groups.removeOldFormerMembers': 'removes rows by age',
   'agents.removeOldHandovers': 'removes rows by age',
-  'agents.removeOldRuns': 'removes rows by age',
   'agents.removeOldReplays': 'removes rows by age',
   'agents.removeOldSpending': 'removes rows by age',
   'exports.removeOld': 'removes rows by age',

@@ -1,5 +1,5 @@
--- Runs of AI agents. Lock order: lease, agent_progress, agent_handovers, agent_runs, agent_replays, then what a send locks,
--- agent_spending ('' first), jobs.
+-- Runs of AI agents. Lock order: lease, agent_progress, agent_handovers, agent_runs, agent_replays, agent_steps, then what a
+-- send locks, agent_spending ('' first), jobs.
 
 /*
  * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
@@ -138,37 +138,91 @@ begin
 end $$;
 
 /*
+ * Whether this is a run or a replay that still exists. Until the transaction ends, nobody removes it. The caller adds
+ * steps; without this lock they could outlive it.
+ */
+create or replace function keep_agent_run(p_app_no int, p_run uuid) returns boolean
+language plpgsql as $$
+begin
+  perform from agent_runs where app_no = p_app_no and run_id = p_run for key share;
+  if found then return true; end if;
+  perform from agent_replays where app_no = p_app_no and replay_id = p_run for key share;
+  return found;
+end $$;
+
+/* Triggers. A statement of its own sees the steps that were added while the removal waited for their transaction. */
+create or replace function remove_steps_of_run() returns trigger
+language plpgsql as $$
+begin
+  delete from agent_steps where app_no = old.app_no and run_id = old.run_id;
+  return null;
+end $$;
+
+create or replace function remove_steps_of_replay() returns trigger
+language plpgsql as $$
+begin
+  delete from agent_steps where app_no = old.app_no and run_id = old.replay_id;
+  return null;
+end $$;
+
+/*
  * Deletes at most p_limit runs of a user, asked or answered, with their steps, ratings and replays, as many handovers, and the
- * user's ratings of others' runs. Returns how many runs and handovers.
+ * user's ratings of others' runs. If the runs have more than p_limit replays, only replays are deleted. Returns how many
+ * runs, replays and handovers. Once the runs are locked, nobody can start another replay.
  */
 create or replace function remove_agent_runs(p_app_no int, p_uid text, p_limit int) returns int
-language sql as $$
-  with gone as (
-    delete from agent_runs where ctid = any (array(
-      (select ctid from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
+language plpgsql as $$
+declare
+  v_runs uuid[];
+  v_done int;
+  v_part int;
+begin
+  v_runs := array(
+    select run_id from agent_runs where app_no = p_app_no and run_id = any (array(
+      (select run_id from agent_runs where app_no = p_app_no and uid = p_uid limit p_limit)
       union
-      (select ctid from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+      (select run_id from agent_runs where app_no = p_app_no and agent_uid = p_uid limit p_limit)
       limit p_limit))
-    returning run_id
-  ), replays as (
-    delete from agent_replays p using gone where p.app_no = p_app_no and p.run_id = gone.run_id returning p.replay_id
-  ), steps as (
-    delete from agent_steps s using (select run_id from gone union all select replay_id from replays) played
-    where s.app_no = p_app_no and s.run_id = played.run_id
-  ), rated as (
-    delete from agent_ratings where app_no = p_app_no and uid = p_uid
-  ), handovers as (
-    delete from agent_handovers where ctid = any (array(
-      (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
-      union
-      (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
-      limit p_limit))
-    returning handover_id
-  ), spent as (
-    delete from agent_spending where app_no = p_app_no and uid = p_uid
-  )
-  select (select count(*) from gone)::int + (select count(*) from handovers)::int
-$$;
+    order by run_id for update);
+  delete from agent_replays where app_no = p_app_no and replay_id = any (array(
+    select replay_id from agent_replays where app_no = p_app_no and run_id = any (v_runs) limit p_limit));
+  get diagnostics v_done = row_count;
+  if v_done < p_limit then
+    delete from agent_runs where app_no = p_app_no and run_id = any (v_runs);
+    get diagnostics v_part = row_count;
+    v_done := v_done + v_part;
+  end if;
+  delete from agent_ratings where app_no = p_app_no and uid = p_uid;
+  delete from agent_handovers where ctid = any (array(
+    (select ctid from agent_handovers where app_no = p_app_no and uid = p_uid limit p_limit)
+    union
+    (select ctid from agent_handovers where app_no = p_app_no and agent_uid = p_uid limit p_limit)
+    limit p_limit));
+  get diagnostics v_part = row_count;
+  delete from agent_spending where app_no = p_app_no and uid = p_uid;
+  return v_done + v_part;
+end $$;
+
+/*
+ * Deletes at most p_limit runs that ended 30 days ago, with all that belongs to them, and returns how many. Most of their
+ * replays are gone already; once the runs are locked, nobody can start another one.
+ */
+create or replace function remove_old_agent_runs(p_limit int) returns int
+language plpgsql as $$
+declare
+  v_runs agent_runs[];
+  v_removed int;
+begin
+  v_runs := array(
+    select r from agent_runs r
+    where ended_at is not null and ended_at < now() - interval '30 days' limit p_limit
+    -- One that is being rated or replayed is removed next time.
+    for update skip locked);
+  delete from agent_replays p using unnest(v_runs) r where p.app_no = r.app_no and p.run_id = r.run_id;
+  delete from agent_runs o using unnest(v_runs) r where o.app_no = r.app_no and o.run_id = r.run_id;
+  get diagnostics v_removed = row_count;
+  return v_removed;
+end $$;
 
 /*
  * Reserves what a call of a model may cost at most, and adds its step. Returns why it must not be made; the caller rolls
@@ -255,6 +309,8 @@ declare
   v_tokens bigint;
   v_money float8;
 begin
+  -- First, as whoever removes the run.
+  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run for key share;
   update agent_steps set state = p_state, text = null, calls = p_calls, error = p_error, input_tokens = p_input,
     output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),
     charged_money = coalesce(p_money, reserved_money), ended_at = clock_timestamp()
@@ -266,7 +322,6 @@ begin
   if v_tokens = 0 and v_money = 0 then return; end if;
   perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, v_tokens, v_money, 0,
     is_replay(p_app_no, p_run));
-  select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run;
   if v_uid is not null then
     perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
   end if;

@@ -59,3 +59,9 @@ for each row when (old.what in ('camera', 'screen')) execute function end_record
 
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();
+
+create or replace trigger remove_steps_of_run after delete on agent_runs
+for each row execute function remove_steps_of_run();
+
+create or replace trigger remove_steps_of_replay after delete on agent_replays
+for each row execute function remove_steps_of_replay();

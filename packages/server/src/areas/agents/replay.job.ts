@@ -16,14 +16,21 @@ import {
   copyModelCall,
   endReplay,
   findRecorded,
-  findReplay,
   listPlayed,
   type PlayedRow,
   type RecordedRun,
   type ReplayRow,
 } from './replays.queries.ts'
 import type { ReplayVerdict } from './replays.schema.ts'
-import { type ActiveRun, type AgentJob, type Answered, Ended, endOf, inStep } from './run.ts'
+import {
+  type ActiveRun,
+  type AgentJob,
+  type Answered,
+  Ended,
+  endOf,
+  inStep,
+  untilRemoved,
+} from './run.ts'
 import { RunStream } from './run-stream.ts'
 import {
   closeSteps,
@@ -51,10 +58,10 @@ export const replayAgentJob = defineJob({
   summary: 'Plays a run of an agent again.',
   input: Type.Object({ replayId: Type.String() }),
   checkpoint: Type.Object({}),
-  run: replay,
+  run: (own) => untilRemoved(replay(own)),
 })
 
-async function replay(own: Run<{ replayId: string }, Record<string, never>, JobDeps>) {
+async function replay(own: Run<{ replayId: string }, object, JobDeps>) {
   const { appNo, input, signal, context } = own
   const { replayId } = input
   // Its steps are stored like those of a run.
@@ -64,7 +71,7 @@ async function replay(own: Run<{ replayId: string }, Record<string, never>, JobD
     if (row) await cutSteps.run(tx, { appNo, runId: replayId })
     return row
   })
-  // It was removed, or a worker ended it just before it died.
+  // A worker ended it just before it died.
   if (!begun) return
   const { runSeconds } = context.deps.config.agents
   const deadline = AbortSignal.timeout(
@@ -81,10 +88,10 @@ async function replay(own: Run<{ replayId: string }, Record<string, never>, JobD
     if (!ended) throw error
     const { reason, detail } = ended
     await inStep(job, async (tx) => {
-      await closeSteps.run(tx, { appNo, runId: replayId })
       await endReplay.run(tx, {
         ...{ appNo, replayId, state: 'failed', reason, error: detail, ...NO_ANSWER },
       })
+      await closeSteps.run(tx, { appNo, runId: replayId })
     })
   }
 }
@@ -103,8 +110,7 @@ async function takeSteps(run: ActiveRun, replay: ReplayRow): Promise<void> {
       ? await readReplayed(context, appNo, replayedOf(replay, recorded), signal)
       : undefined
   const first = asked?.searches === false ? [] : recording.rows.filter(({ no }) => no === 0)
-  // It may be removed meanwhile, with its run. No step must come after that.
-  while (await findReplay.maybeOne(db, { appNo, runId, replayId: input.runId })) {
+  for (;;) {
     const rows = await listPlayed.many(db, { appNo, runId: input.runId })
     const trail = [...first, ...rows].map(toTrail)
     const handed = asked && handedOver(asked.toolbox.tools, trail)

@@ -36,13 +36,9 @@ export const enqueueReplay = query<OneReplay>(
 /** Removes all but the newest replays of a run. The job of one that is under way finds nothing any more. */
 export const removeOldestReplays = query<OneRun & { kept: number }>(
   'agents.removeOldestReplays',
-  `with gone as (
-     delete from agent_replays where app_no = :appNo and replay_id = any (array(
-       select replay_id from agent_replays where app_no = :appNo and run_id = :runId::uuid
-       order by created_at desc, replay_id desc offset :kept))
-     returning replay_id
-   )
-   delete from agent_steps s using gone where s.app_no = :appNo and s.run_id = gone.replay_id`,
+  `delete from agent_replays where app_no = :appNo and replay_id = any (array(
+     select replay_id from agent_replays where app_no = :appNo and run_id = :runId::uuid
+     order by created_at desc, replay_id desc offset :kept))`,
 )
 
 /** Newest first. */

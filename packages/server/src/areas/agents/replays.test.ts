@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 import { type Asking, ask as askOnce, type Run, runOf } from '../../../test/agent-runs.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { useMcpServer } from '../../../test/mcp-server.ts'
 import {
   type ModelReply,
@@ -24,6 +25,8 @@ const shift = (args: object) => ({ tool: 'find_shift', args })
 const wiki = (day: string) => ({ tool: 'wiki_find', args: { day } })
 const MONDAY = { day: 'Mon', limit: 2 }
 
+const release = Promise.withResolvers<void>()
+
 /** What the model does, by the instruction and by what it was told so far. */
 const scripts: Record<string, (results: string[]) => ModelReply> = {
   usual: (told) =>
@@ -39,6 +42,10 @@ const scripts: Record<string, (results: string[]) => ModelReply> = {
   doubtful: (told) => (told.length < 2 ? [shift(MONDAY)] : ['Twice the same.']),
   parrot: (told) => (told.length === 0 ? [shift(MONDAY)] : [told[0] ?? '']),
   plain: () => ['Yes.'],
+  late: async function* () {
+    await release.promise
+    yield shift(MONDAY)
+  },
   endless: async function* () {
     yield 'Well'
     await new Promise(() => {})
@@ -435,5 +442,64 @@ suite('getAgentReplay', () => {
     await app.client.users.delete('amira', { permanent: true })
     await until('the other run to go', async () => (await rowsIn(app, 'agent_runs')) === 0)
     assert.deepEqual([await rowsIn(app, 'agent_replays'), await rowsIn(app, 'agent_steps')], [0, 0])
+  })
+})
+
+suite('a run that is removed', () => {
+  const TABLES = ['agent_runs', 'agent_replays', 'agent_steps']
+  const rowsLeft = (app: TestApp) => Promise.all(TABLES.map((table) => rowsIn(app, table)))
+
+  test('takes along what was stored while the removal waited for it', async () => {
+    const asking = await newAgent('plain')
+    const { app } = asking
+    await ask(asking, 'Well?')
+    // What `startAgentReplay` and the jobs of both do, in one transaction that stays open.
+    const held = await holdLock(
+      app,
+      `with held as (select app_no, run_id from agent_runs where app_no = $1 for no key update),
+       replayed as (
+         insert into agent_replays (app_no, run_id, mode) select app_no, run_id, 'recorded' from held
+         returning app_no, replay_id
+       )
+       insert into agent_steps (app_no, run_id, no, attempt, kind)
+       select app_no, replay_id, 1, 1, 'model_call' from replayed
+       union all select app_no, run_id, 99, 1, 'tool_call' from held`,
+      [app.no],
+    )
+    const removal = app.cell.db.query({
+      ...{ name: '', text: `select remove_agent_runs($1, 'amira', 100)`, values: [app.no] },
+    })
+    await whileWaiting(held, removal)
+    assert.deepEqual(await rowsLeft(app), [0, 0, 0])
+  })
+
+  for (const mode of ['remove', 'anonymise'] as const) {
+    test(`takes along what tools answered when its user is erased (${mode})`, async () => {
+      const asking = await newAgent('usual')
+      const { app } = asking
+      const run = await ask(asking, 'When?')
+      await play(app, run, { mode: 'recorded' })
+      assert.equal(run.steps[1]?.result, '{"shift":"Monday"}')
+      await app.client.erasures.create('amira', { mode })
+      await until('nothing is left', async () => String(await rowsLeft(app)) === '0,0,0')
+    })
+  }
+
+  test('stores nothing more, and calls no tool', async () => {
+    const asking = await newAgent('late')
+    const { app, amira, agent } = asking
+    const before = asked()
+    await amira.sendText(agent, 'Wait')
+    await until('the model is asked', () => models.calls.length > before.models)
+    await app.client.users.delete('amira', { permanent: true })
+    await until('the run to go', async () => (await rowsIn(app, 'agent_runs')) === 0)
+    release.resolve()
+    await until('the end of its job', async () => {
+      const text = `select id from jobs where app_no = $1 and name = 'agents.run' and ended_at is null`
+      const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })
+      return rows.length === 0
+    })
+    assert.deepEqual(await rowsLeft(app), [0, 0, 0])
+    assert.equal(asked().tools, before.tools)
   })
 })

@@ -6,7 +6,15 @@ import { removeOldHandovers } from './handovers.queries.ts'
 import { searchFirst } from './knowledge/first-search.ts'
 import { askModel } from './model-calls.ts'
 import { endLostReplays } from './replays.queries.ts'
-import { type ActiveRun, type AgentJob, Ended, endOf, inStep } from './run.ts'
+import {
+  type ActiveRun,
+  type AgentJob,
+  Ended,
+  endOf,
+  inStep,
+  Removed,
+  untilRemoved,
+} from './run.ts'
 import { finish, finishHandedOver } from './run-end.ts'
 import { RunStream, sendAgentEvent } from './run-stream.ts'
 import {
@@ -31,7 +39,7 @@ export const runAgentJob = defineJob({
   summary: 'Lets an agent answer a message.',
   input: Type.Object({ runId: Type.String() }),
   checkpoint: Type.Object({}),
-  run: answer,
+  run: (job) => untilRemoved(answer(job)),
 })
 
 export const sweepAgentRunsJob = defineJob({
@@ -66,7 +74,7 @@ async function answer(job: AgentJob): Promise<void> {
     if (row) await cutSteps.run(tx, { appNo, runId })
     return row
   })
-  // It was cancelled or deleted meanwhile, or a worker ended it just before it died.
+  // It was cancelled meanwhile, or a worker ended it just before it died.
   if (!begun) return
   const stream = new RunStream((event) => sendAgentEvent(context.deps, appNo, begun, event))
   if (!begun.resumed) stream.started()
@@ -79,12 +87,13 @@ async function answer(job: AgentJob): Promise<void> {
     stream.stop()
     signal.throwIfAborted()
     if (error instanceof Postponed) throw error
+    if (error instanceof Removed) stream.failed('question_deleted')
     const ended = deadline.aborted ? new Ended('failed', 'timed_out') : endOf(error)
     if (!ended) throw error
     const { state, reason, detail } = ended
     await inStep(job, async (tx) => {
-      await closeSteps.run(tx, { appNo, runId })
       await endRun.run(tx, { appNo, runId, state, reason, error: detail })
+      await closeSteps.run(tx, { appNo, runId })
     })
     stream.failed(reason)
   }

@@ -5,10 +5,10 @@ import type { Tx } from '../../platform/db/db.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import type { Run } from '../../platform/jobs/definition.ts'
 import type { RunStream } from './run-stream.ts'
-import type { QuestionRow, Settled } from './runs.queries.ts'
+import { keepRun, type QuestionRow, type Settled } from './runs.queries.ts'
 import type { EndReason, RunState } from './runs.schema.ts'
 
-export type AgentJob = Run<{ runId: string }, Record<string, never>, JobDeps>
+export type AgentJob = Run<{ runId: string }, object, JobDeps>
 
 /** What the model wrote when it wanted nothing more. */
 export interface Answered {
@@ -60,13 +60,24 @@ export function endOf(error: unknown): Ended | undefined {
   return refusal && new Ended('failed', 'not_deliverable', refusal.code)
 }
 
-/** A transaction that fails if the job was lost or cancelled. */
+/** The run or replay was removed, for example with its user. Nothing is stored for it any more. */
+export class Removed extends Error {}
+
+/** The job of a run that was removed is done. */
+export const untilRemoved = (work: Promise<void>): Promise<void> =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof Removed)) throw error
+  })
+
+/** A transaction that fails if the job was lost or cancelled, or the run was removed. */
 export async function inStep<T>(
-  { checkpoint }: AgentJob,
+  { checkpoint, appNo, input }: AgentJob,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   let result: T | undefined
   await checkpoint(async (tx) => {
+    const { kept } = await keepRun.one(tx, { appNo, runId: input.runId })
+    if (!kept) throw new Removed()
     result = await work(tx)
     return {}
   })

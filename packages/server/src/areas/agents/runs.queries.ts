@@ -216,6 +216,12 @@ export const listThread = query<
    order by m.id desc`,
 )
 
+/** Whether the run or replay still exists. If so, nobody removes it until the transaction ends. */
+export const keepRun = query<OneRun, { kept: boolean }>(
+  'agents.keepRun',
+  'select keep_agent_run(:appNo, :runId::uuid) as kept',
+)
+
 type OneStep = OneRun & { no: number; attempt: number }
 
 /** Steps that a crash or somebody cut off. Nobody knows what they cost, so it is all that was reserved. */
@@ -375,9 +381,7 @@ export const removeOldReplays = query<{ limit: number }, { removed: number }>(
      delete from agent_replays where ctid = any (array(
        select p.ctid from agent_runs r join agent_replays p on p.app_no = r.app_no and p.run_id = r.run_id
        where r.ended_at is not null and r.ended_at < now() - interval '30 days' limit :limit))
-     returning app_no, replay_id
-   ), steps as (
-     delete from agent_steps s using gone where s.app_no = gone.app_no and s.run_id = gone.replay_id
+     returning replay_id
    )
    select count(*) as removed from gone`,
 )
@@ -385,21 +389,7 @@ export const removeOldReplays = query<{ limit: number }, { removed: number }>(
 /** Removes runs that ended 30 days ago, with their steps, ratings and replays. */
 export const removeOldRuns = query<{ limit: number }, { removed: number }>(
   'agents.removeOldRuns',
-  `with gone as (
-     delete from agent_runs where ctid = any (array(
-       select ctid from agent_runs
-       where ended_at is not null and ended_at < now() - interval '30 days' limit :limit
-       -- One that is being rated is removed next time, with that rating.
-       for update skip locked))
-     returning app_no, run_id
-   ), replays as (
-     delete from agent_replays p using gone where p.app_no = gone.app_no and p.run_id = gone.run_id
-     returning p.app_no, p.replay_id
-   ), steps as (
-     delete from agent_steps s using (select * from gone union all select * from replays) played
-     where s.app_no = played.app_no and s.run_id = played.run_id
-   )
-   select count(*) as removed from gone`,
+  'select remove_old_agent_runs(:limit::int) as removed',
 )
 
 /** Sums of periods that no budget looks at any more. */
