@@ -478,6 +478,10 @@ suite('the inbox', () => {
       [sent.payload.message.sender, sent.payload.message.receiver],
       [agentUid, 'amira'],
     )
+    await other.page.getByRole('button', { name: 'Take over' }).click()
+    await shown(other.page).getByText('You answer').waitFor()
+    await other.page.getByLabel('Answer', { exact: true }).waitFor()
+    await shown(winner.page).getByText(`${other.email} answers`).waitFor()
     await winner.page.getByRole('button', { name: 'Hand back' }).click()
     for (const { page } of [winner, other]) {
       await shown(page).getByText('The agent answers again').waitFor()

@@ -7192,7 +7192,7 @@ export type CreateAgentHandoverBody = NewAgentHandover
 export type ListAgentHandoversAnswer = {
   data: AgentHandover[]
   meta: {
-    /** Pass this as `before` to get the next page. Missing on the last page. */
+    /** Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page. */
     next?: string
   }
 }
@@ -7202,12 +7202,21 @@ export type ListAgentHandoversQuery = {
   limit?: number | undefined
   /** Only handovers older than this one. Pass `meta.next` of the previous page. */
   before?: string | undefined
+  /** Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page. */
+  after?: string | undefined
+  /** By when conversations were handed over. `asc`: users who have waited longest come first. Default: descending. */
+  sortOrder?: 'asc' | 'desc' | undefined
   /** Only handovers of this agent. */
   agentUid?: string | undefined
   /** Only conversations of this user. */
   uid?: string | undefined
   /** Only handovers in this state. */
   state?: 'open' | 'taken' | 'closed' | undefined
+}
+
+export type TakeAgentHandoverQuery = {
+  /** Take it over from this person: `takenBy` of the handover. */
+  from?: string | undefined
 }
 
 export type AnswerAgentHandoverBody = HandoverAnswer
@@ -12305,7 +12314,7 @@ export class UserAgentHandoversMethods {
     return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/handovers', body }, options)
   }
 
-  /** List handovers, newest first. */
+  /** List handovers. */
   async list(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12316,7 +12325,7 @@ export class UserAgentHandoversMethods {
     )
   }
 
-  /** List handovers, newest first (iterates over all pages). */
+  /** List handovers (iterates over all pages). */
   all(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12351,9 +12360,13 @@ export class AgentHandoversMethods extends UserAgentHandoversMethods {
   }
 
   /** Take a conversation that was handed over. */
-  async take(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
+  async take(
+    handoverId: string,
+    query?: TakeAgentHandoverQuery,
+    options?: CallOptions,
+  ): Promise<AgentHandover> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take` },
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take`, query },
       options,
     )
   }

@@ -2813,6 +2813,16 @@ CREATE FUNCTION public.is_copied(p_category text, p_type text, p_tags text[], p_
     LANGUAGE sql IMMUTABLE
     RETURN ((p_category = 'message'::text) AND (p_type = 'text'::text) AND (p_tags = '{}'::text[]) AND (octet_length(p_data) <= 500));
 
+CREATE FUNCTION public.is_for_person(p_app_no integer, p_agent text, p_uid text, p_message bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from agent_handovers
+      where app_no = p_app_no and agent_uid = p_agent and uid = p_uid and closed_at is null)
+    or coalesce((select upto_id from agent_handovers
+      where app_no = p_app_no and agent_uid = p_agent and uid = p_uid and upto_id is not null
+      order by upto_id desc limit 1) >= p_message, false)
+$$;
+
 CREATE FUNCTION public.taken_ids(p_app_no integer, p_conversation bigint, p_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql STABLE
     AS $$
@@ -5182,9 +5192,7 @@ begin
     where (m.muid is null or not starts_with(m.muid, 'agent-tool-'))
       and (h.kind = 'user' or g.definition ->> 'answersMentions' = 'true')
       and (u.role <> '@agentic' or g.definition ->> 'answersAgents' = 'true')
-      and (h.kind = 'group' or not exists (select from agent_handovers o
-        where o.app_no = p_app_no and o.uid = m.sender and o.agent_uid = g.uid
-          and (o.closed_at is null or o.upto_id >= m.id)))
+      and (h.kind = 'group' or not is_for_person(p_app_no, g.uid, m.sender, m.id))
     order by asked.nth, g.uid
   loop
     started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
@@ -7693,7 +7701,11 @@ CREATE UNIQUE INDEX agent_handovers_open ON public.agent_handovers USING btree (
 
 CREATE INDEX agent_handovers_opened ON public.agent_handovers USING btree (app_no, opened_at, handover_id);
 
+CREATE INDEX agent_handovers_upto ON public.agent_handovers USING btree (app_no, agent_uid, uid, upto_id, closed_at);
+
 CREATE INDEX agent_handovers_user ON public.agent_handovers USING btree (app_no, uid, opened_at, handover_id);
+
+CREATE INDEX agent_handovers_waiting ON public.agent_handovers USING btree (app_no, opened_at, handover_id) WHERE (closed_at IS NULL);
 
 CREATE INDEX agent_ratings_agent ON public.agent_ratings USING btree (app_no, agent_uid, created_at, rating_id);
 

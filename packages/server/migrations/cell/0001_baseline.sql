@@ -624,6 +624,10 @@ create table agent_handovers (
 -- A conversation is handed over once at a time.
 create unique index agent_handovers_open on agent_handovers (app_no, agent_uid, uid) where closed_at is null;
 create index agent_handovers_opened on agent_handovers (app_no, opened_at, handover_id);
+-- The inbox: those that aren't over, whoever has waited longest first.
+create index agent_handovers_waiting on agent_handovers (app_no, opened_at, handover_id) where closed_at is null;
+-- For each message to an agent: whether it was meant for a person.
+create index agent_handovers_upto on agent_handovers (app_no, agent_uid, uid, upto_id, closed_at);
 create index agent_handovers_agent on agent_handovers (app_no, agent_uid, opened_at, handover_id);
 create index agent_handovers_user on agent_handovers (app_no, uid, opened_at, handover_id);
 create index agent_handovers_closed on agent_handovers (closed_at) where closed_at is not null;

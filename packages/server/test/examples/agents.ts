@@ -179,7 +179,9 @@ async function handOver(story: Story, agentUid: string): Promise<void> {
     ...{ as: 'marta', body: { agentUid, reason: 'My shift was swapped twice.' } },
   })
   const ids = { handoverId }
-  await story.show('listAgentHandovers', { query: { state: 'open', limit: 20 } })
+  await story.show('listAgentHandovers', {
+    query: { state: 'open', sortOrder: 'asc', limit: 20 },
+  })
   await story.show('answerAgentHandover', {
     title: 'Nobody has taken it',
     ...{ ids, body: { text: 'Hello Marta.' }, status: 409 },

@@ -44,12 +44,17 @@ export function Inbox() {
   )
 }
 
+/** Those that nobody has taken in the order in which they wait, others newest first. */
 function useHandovers(state: AgentHandover['state']): Records<AgentHandover> {
   const appId = useAppId()
+  const isQueue = state === 'open'
   return useSteps(
     inboxKey(appId, 'list', state),
-    (before: string | undefined) =>
-      manage.app(appId).agentHandovers.list({ state, limit: 50, ...(before && { before }) }),
+    (next: string | undefined) =>
+      manage.app(appId).agentHandovers.list({
+        ...{ state, limit: 50, sortOrder: isQueue ? 'asc' : 'desc' },
+        ...(next && (isQueue ? { after: next } : { before: next })),
+      }),
     REFRESH_MS,
   )
 }
@@ -61,7 +66,7 @@ function OpenOnes() {
   return (
     <Handovers
       lists={[waiting, taken]}
-      rows={[...waiting.rows.toReversed(), ...taken.rows]}
+      rows={[...waiting.rows, ...taken.rows]}
       empty={
         <Empty title="Nobody waits for a person">
           Users can ask for a person, agents can hand over if they have the tool

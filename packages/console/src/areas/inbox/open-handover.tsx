@@ -31,7 +31,7 @@ export function OpenHandover(props: { handover: AgentHandover; user: Named; agen
   const refresh = () => queries.invalidateQueries({ queryKey: inboxKey(appId) })
   const { agentHandovers } = manage.app(appId)
   const take = useMutation({
-    mutationFn: () => agentHandovers.take(id),
+    mutationFn: (from: string | undefined) => agentHandovers.take(id, { ...(from && { from }) }),
     // Also if somebody was faster: the page says who.
     onSettled: refresh,
   })
@@ -51,8 +51,13 @@ export function OpenHandover(props: { handover: AgentHandover; user: Named; agen
         <Status tone={isMine ? 'good' : tone}>{isMine ? 'You answer' : label}</Status>
         <span className="row row-end">
           {state === 'open' && (
-            <Button look="main" isDisabled={take.isPending} onPress={() => take.mutate()}>
+            <Button look="main" isDisabled={take.isPending} onPress={() => take.mutate(undefined)}>
               Take
+            </Button>
+          )}
+          {state === 'taken' && !isMine && (
+            <Button isDisabled={take.isPending} onPress={() => take.mutate(handover.takenBy)}>
+              Take over
             </Button>
           )}
           {state !== 'closed' && (

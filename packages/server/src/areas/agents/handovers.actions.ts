@@ -20,6 +20,7 @@ import {
   lockHandover,
   noteAnswer,
   openConversation,
+  reopenHandover,
   takeHandover,
 } from './handovers.queries.ts'
 import type {
@@ -30,6 +31,7 @@ import type {
   HandoverState,
   NewHandover,
   Opener,
+  TakeQuery,
 } from './handovers.schema.ts'
 import { findAnyAgent } from './queries.ts'
 import { stopRun } from './runs.actions.ts'
@@ -119,9 +121,9 @@ export function createAgentHandover(
       throw fail('ERR_UID_NOT_FOUND', { uid })
     const open = await findOpenHandover.maybeOne(tx, of)
     if (open) return toHandover(actor, open)
-    const row = await insertHandover.one(tx, {
-      ...{ ...of, conversation, openedBy, reason: reason?.trim() || null },
-    })
+    const opened = { ...of, conversation, reason: reason?.trim() || null }
+    const again = openedBy === 'user' ? await reopenHandover.maybeOne(tx, opened) : undefined
+    const row = again ?? (await insertHandover.one(tx, { ...opened, openedBy }))
     for (const run of runs) await stopRun(tx, deps, appNo, run, 'handed_over')
     await announceHandover(tx, appNo, 'agent.handover.opened', row)
     return toHandover(actor, row)
@@ -137,11 +139,15 @@ function userOf({ uid }: Actor, given: string | undefined): string {
   return uid ?? given ?? ''
 }
 
-/** The first one wins, under the lock of the row. Taking it twice changes nothing. */
+/**
+ * The first one wins, under the lock of the row. Taking it twice changes nothing. Others can take it over if they know whom they
+ * take it from, so nobody does by accident. For the user nothing changes then, so there is no event.
+ */
 export function takeAgentHandover(
   deps: Deps,
   actor: Actor,
   handoverId: string,
+  { from }: TakeQuery,
 ): Promise<AgentHandover> {
   const appNo = actor.app.no
   const by = personOf(actor)
@@ -149,8 +155,9 @@ export function takeAgentHandover(
     const before = await getRow(tx, actor, lockHandover, handoverId)
     if (before.closed_at) throw fail('ERR_AGENT_HANDOVER_CLOSED', { handoverId })
     if (before.taken_by === by) return toHandover(actor, before)
-    if (before.taken_at) throw taken(actor, before)
+    if (before.taken_at && before.taken_by !== from) throw taken(actor, before)
     const row = await takeHandover.one(tx, { appNo, handoverId, by })
+    if (before.taken_at) return toHandover(actor, row)
     await announceHandover(tx, appNo, 'agent.handover.taken', row)
     return toHandover(actor, row)
   })

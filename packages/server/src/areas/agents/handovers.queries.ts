@@ -55,9 +55,29 @@ export const insertHandover = query<
    returning ${COLUMNS}`,
 )
 
+/**
+ * Opens the last handover of a user again if they took the conversation back in the last minute and nobody had taken it. Otherwise
+ * a user could make as many rows as requests. The caller holds the head, and no other handover of the conversation is open.
+ */
+export const reopenHandover = query<
+  OfAgent & { conversation: number; reason: string | null },
+  HandoverRow
+>(
+  'agents.reopenHandover',
+  `update agent_handovers set conversation = :conversation, reason = :reason, opened_at = clock_timestamp(),
+     closed_at = null, upto_id = null
+   where app_no = :appNo and handover_id = (
+       select handover_id from agent_handovers
+       where app_no = :appNo and agent_uid = :agentUid and uid = :uid
+       order by upto_id desc, closed_at desc limit 1)
+     and opened_by = 'user' and taken_at is null and closed_at > now() - interval '1 minute'
+   returning ${COLUMNS}`,
+)
+
+/** The first one counts for the time that users wait. */
 export const takeHandover = query<OneHandover & { by: string }, HandoverRow>(
   'agents.takeHandover',
-  `update agent_handovers set taken_by = :by, taken_at = clock_timestamp()
+  `update agent_handovers set taken_by = :by, taken_at = coalesce(taken_at, clock_timestamp())
    where app_no = :appNo and handover_id = :handoverId::uuid
    returning ${COLUMNS}`,
 )
@@ -82,7 +102,9 @@ export interface HandoverFilter {
   agentUid?: string | undefined
   uid?: string | undefined
   state?: HandoverState | undefined
+  sortOrder?: 'asc' | 'desc' | undefined
   before?: string | undefined
+  after?: string | undefined
   limit: number
 }
 
@@ -92,30 +114,30 @@ const IN_STATE: Record<HandoverState, Sql> = {
   closed: sql`closed_at is not null`,
 }
 
-/** Newest first. */
+/** Newest first, unless the order is ascending. */
 export function listHandoverRows(
   db: Executor,
   appNo: number,
-  { agentUid, uid, state, before, limit }: HandoverFilter,
+  { agentUid, uid, state, sortOrder, before, after, limit }: HandoverFilter,
 ): Promise<HandoverRow[]> {
+  const opened = (handoverId: string) => sql`(
+    select b.opened_at, b.handover_id from agent_handovers b
+    where b.app_no = ${appNo} and b.handover_id = ${handoverId}::uuid)`
+  const order =
+    sortOrder === 'asc' ? sql`opened_at, handover_id` : sql`opened_at desc, handover_id desc`
   const conditions: Sql[] = [
     sql`app_no = ${appNo}`,
     ...(agentUid === undefined ? [] : [sql`agent_uid = ${agentUid}`]),
     ...(uid === undefined ? [] : [sql`uid = ${uid}`]),
     ...(state === undefined ? [] : [IN_STATE[state]]),
-    ...(before === undefined
-      ? []
-      : [
-          sql`(opened_at, handover_id) < (
-            select b.opened_at, b.handover_id from agent_handovers b
-            where b.app_no = ${appNo} and b.handover_id = ${before}::uuid)`,
-        ]),
+    ...(before === undefined ? [] : [sql`(opened_at, handover_id) < ${opened(before)}`]),
+    ...(after === undefined ? [] : [sql`(opened_at, handover_id) > ${opened(after)}`]),
   ]
   return runSql<HandoverRow>(
     db,
     'agents.listHandovers',
     sql`select ${columns} from agent_handovers where ${joinSql(conditions, ' and ')}
-        order by opened_at desc, handover_id desc limit ${limit}`,
+        order by ${order} limit ${limit}`,
   )
 }
 

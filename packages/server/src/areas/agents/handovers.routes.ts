@@ -19,6 +19,7 @@ import {
   HandoverParams,
   HandoverQuery,
   NewHandover,
+  TakeQuery,
 } from './handovers.schema.ts'
 
 const access: Access = {
@@ -54,7 +55,7 @@ export const agentHandoverRoutes =
           tags,
           summary: 'Hand a conversation with an agent to a person',
           description:
-            'The agent stops, and is silent until the conversation is handed back. If a handover is open already, you get that one.',
+            'The agent stops, and is silent until the conversation is handed back. If a handover is open already, you get that one. Users who ask again within a minute after they took the conversation back get the same one.',
           body: NewHandover,
           response: { 200: Data(AgentHandover) },
         },
@@ -69,8 +70,8 @@ export const agentHandoverRoutes =
         schema: {
           operationId: 'listAgentHandovers',
           tags,
-          summary: 'List handovers, newest first',
-          description: `${OWN} They are kept for 30 days after they were closed.`,
+          summary: 'List handovers',
+          description: `Newest first by default. ${OWN} They are kept for 30 days after they were closed.`,
           querystring: HandoverQuery,
           response: { 200: HandoverList },
         },
@@ -103,13 +104,14 @@ export const agentHandoverRoutes =
           tags,
           summary: 'Take a conversation that was handed over',
           description:
-            'The first operator wins; `details.takenBy` tells the others who that is. All API keys of an app count as one person.',
+            'The first operator wins; `details.takenBy` tells the others who that is. They can take it over `from` that person, who can no longer answer then. All API keys of an app count as one person.',
           params: HandoverParams,
+          querystring: TakeQuery,
           response: { 200: Data(AgentHandover) },
         },
       },
-      async ({ actor, params }) => ({
-        data: await takeAgentHandover(deps, actor, params.handoverId),
+      async ({ actor, params, query }) => ({
+        data: await takeAgentHandover(deps, actor, params.handoverId, query),
       }),
     )
 

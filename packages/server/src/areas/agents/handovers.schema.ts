@@ -71,6 +71,16 @@ export const HandoverParams = Type.Object({
   handoverId: Type.String({ pattern: UUID, description: 'Id of the handover.' }),
 })
 
+export const TakeQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 320 },
+      description: 'Take it over from this person: `takenBy` of the handover.',
+    }),
+  ),
+})
+export type TakeQuery = Static<typeof TakeQuery>
+
 export const HandoverQuery = Type.Object({
   limit: Type.Integer({
     minimum: 1,
@@ -82,6 +92,19 @@ export const HandoverQuery = Type.Object({
     Type.String({
       pattern: UUID,
       description: 'Only handovers older than this one. Pass `meta.next` of the previous page.',
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      pattern: UUID,
+      description:
+        'Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page.',
+    }),
+  ),
+  sortOrder: Type.Optional(
+    Type.Enum(['asc', 'desc'], {
+      description:
+        'By when conversations were handed over. `asc`: users who have waited longest come first. Default: descending.',
     }),
   ),
   agentUid: Type.Optional(Id('Only handovers of this agent.')),
@@ -99,7 +122,8 @@ export const HandoverList = Type.Object(
       {
         next: Type.Optional(
           Type.String({
-            description: 'Pass this as `before` to get the next page. Missing on the last page.',
+            description:
+              'Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page.',
           }),
         ),
       },

@@ -190,7 +190,58 @@ suite('createAgentHandover', () => {
     const next = await ask(asking, 'For the agent')
     assert.equal(next.reason, 'answered')
     assert.deepEqual(await questionsOf(asking), [next.messageId])
-    assert.notEqual(late.id, next.messageId)
+  })
+
+  test('is one row however often the user changes their mind within a minute', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    const { agentHandovers } = amira
+    const ids = new Set<string>()
+    for (const reason of ['One', 'Two', 'Three']) {
+      const { id } = await agentHandovers.create({ agentUid: agent, reason })
+      ids.add(id)
+      assert.equal((await app.client.agentHandovers.get(id)).reason, reason)
+      assert.equal((await agentHandovers.close(id)).state, 'closed')
+    }
+    assert.equal(ids.size, 1)
+    assert.equal((await ask(asking, 'Are you back?')).reason, 'answered')
+    await run(
+      asking,
+      `update agent_handovers set closed_at = closed_at - interval '1 minute' where app_no = $1`,
+    )
+    // Neither what was closed earlier nor what a person has taken is opened again.
+    const later = await agentHandovers.create({ agentUid: agent })
+    ids.add(later.id)
+    await app.client.agentHandovers.take(later.id)
+    await app.client.agentHandovers.close(later.id)
+    ids.add((await agentHandovers.create({ agentUid: agent })).id)
+    assert.equal(ids.size, 3)
+  })
+
+  test('costs questions the same however many there were', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    const { id } = await amira.sendText(agent, 'Shifts')
+    await run(
+      asking,
+      `insert into agent_handovers (app_no, agent_uid, uid, conversation, opened_by, upto_id, closed_at)
+       select $1, $2, 'amira', 1, 'user', n, now() from generate_series(1, 5000) n`,
+      agent,
+    )
+    const text = `explain (analyze, buffers, format json) select is_for_person($1, $2, 'amira', $3)`
+    const touched = await app.cell.db.tx(async (tx) => {
+      const counts: number[] = []
+      // The first calls also read what PostgreSQL knows about the function.
+      for (let nth = 0; nth < 3; nth++) {
+        const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>({
+          ...{ name: '', text, values: [app.no, agent, id] },
+        })
+        const plan = rows[0]?.['QUERY PLAN'][0].Plan ?? {}
+        counts.push((plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0))
+      }
+      return Math.min(...counts)
+    })
+    assert.ok(touched > 0 && touched <= 20, `${touched} pages`)
   })
 
   test('is refused for others, for unknown users and for agents of another app', async () => {
@@ -261,6 +312,33 @@ suite('takeAgentHandover', () => {
     assert.equal((await rui.client.app(app.id).agentHandovers.close(id)).takenBy, ana.email)
     await refused(hers.take(id), 'ERR_AGENT_HANDOVER_CLOSED')
   })
+
+  test('lets others take it over from somebody, which the audit log shows', async () => {
+    const { app, amira, agent } = await newAgent()
+    const [ana, rui] = [await newOperator(server), await newOperator(server)]
+    await join(server, app, ana, 'moderator')
+    await join(server, app, rui, 'owner')
+    const [hers, his] = [ana, rui].map(({ client }) => client.app(app.id).agentHandovers)
+    assert.ok(hers && his)
+    const { id } = await amira.agentHandovers.create({ agentUid: agent })
+    const { takenAt } = await hers.take(id)
+    // It may be somebody else who has it by now.
+    const { details } = await refused(his.take(id, { from: 'app' }), 'ERR_AGENT_HANDOVER_TAKEN')
+    assert.deepEqual(details, { takenBy: [ana.email] })
+    const over = await his.take(id, { from: ana.email })
+    assert.deepEqual([over.state, over.takenBy, over.takenAt], ['taken', rui.email, takenAt])
+    await refused(hers.answer(id, { text: 'Still me' }), 'ERR_AGENT_HANDOVER_TAKEN')
+    assert.ok((await his.answer(id, { text: 'Rui here' })).messageId)
+    // The user is told once that a person answers.
+    const told = (await app.eventTypes()).filter((type) => type === 'agent.handover.taken')
+    assert.equal(told.length, 1)
+    const { operator } = await until('the audit entry', async () => {
+      const action = 'takeAgentHandover'
+      const { data } = await rui.client.auditEntries.listApp(app.id, { action })
+      return data.find(({ target, status }) => target.from === ana.email && status === 200)
+    })
+    assert.equal(operator?.email, rui.email)
+  })
 })
 
 suite('answerAgentHandover', () => {
@@ -290,7 +368,6 @@ suite('closeAgentHandover', () => {
     const closed = await amira.agentHandovers.close(id)
     assert.deepEqual(await amira.agentHandovers.close(id), closed)
     const again = await amira.agentHandovers.create({ agentUid: agent })
-    assert.notEqual(again.id, id)
     await app.client.agentHandovers.take(again.id)
     const { details } = await refused(
       amira.agentHandovers.close(again.id),
@@ -322,6 +399,11 @@ suite('listAgentHandovers', () => {
     const { data, meta } = await agentHandovers.list({ limit: 2 })
     assert.deepEqual([data.length, meta.next], [2, ids.ben])
     assert.deepEqual(await found({ limit: 2, before: meta.next }), ['amira'])
+    const oldest = { sortOrder: 'asc' as const }
+    assert.deepEqual(await found(oldest), ['amira', 'ben', 'cleo'])
+    const first = await agentHandovers.list({ ...oldest, limit: 1 })
+    assert.deepEqual([first.data.length, first.meta.next], [1, ids.amira])
+    assert.deepEqual(await found({ ...oldest, limit: 1, after: first.meta.next }), ['ben'])
     const own = await amira.agentHandovers.list()
     assert.deepEqual(
       own.data.map(({ id }) => id),
