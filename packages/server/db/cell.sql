@@ -6039,6 +6039,8 @@ CREATE TABLE public.agent_blocks (
     definition jsonb NOT NULL,
     secret_sealed bytea,
     listed text,
+    listed_digest text,
+    listed_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );

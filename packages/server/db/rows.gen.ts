@@ -136,6 +136,8 @@ export interface CellRows {
     definition: unknown
     secret_sealed: Buffer | null
     listed: string | null
+    listed_digest: string | null
+    listed_at: Date | null
     created_at: Date
     updated_at: Date
   }

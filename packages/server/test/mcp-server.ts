@@ -11,6 +11,8 @@ export interface McpServer {
   requests: number
   /** Calls of tools, with their arguments. */
   calls: { name: string; arguments: unknown }[]
+  /** What it offers. Can be replaced. */
+  tools: object[]
   /** Sessions that it knows. */
   sessions: Set<string>
   /** Answers a call; undefined breaks the connection. Can be replaced. */
@@ -26,7 +28,8 @@ const TOOLS = [
 /** Starts a server that ends with the test file. Call it at the top level of the file. */
 export function useMcpServer(answer: McpServer['answer']): McpServer {
   const mcp: McpServer = {
-    ...{ url: '', key: 'open-sesame', requests: 0, calls: [], sessions: new Set(), answer },
+    ...{ url: '', key: 'open-sesame', requests: 0, calls: [], tools: TOOLS },
+    ...{ sessions: new Set(), answer },
   }
   const server = createServer((request, response) => {
     mcp.requests++
@@ -65,7 +68,7 @@ async function serve(mcp: McpServer, request: IncomingMessage, response: ServerR
   if (id === undefined) return end(202)
   if (asked === 'tools/list') {
     // Two pages.
-    const tools = params.cursor === undefined ? TOOLS.slice(0, 1) : TOOLS.slice(1)
+    const tools = params.cursor === undefined ? mcp.tools.slice(0, 1) : mcp.tools.slice(1)
     const next = params.cursor === undefined ? { nextCursor: 'more' } : {}
     return json(response, { id, result: { tools, ...next } })
   }

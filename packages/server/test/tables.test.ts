@@ -81,7 +81,7 @@ const WITHOUT_PEOPLE: Record<Schema, readonly string[]> = {
     ...of('model_providers', 'provider_id name kind url fallback_id fallback_model embedding_model'),
     ...of('agents', 'kind name definition'),
     ...of('agent_revisions', 'content changed api_key'),
-    ...of('agent_blocks', 'kind slug definition listed'),
+    ...of('agent_blocks', 'kind slug definition listed listed_digest'),
     ...of('agent_runs', 'guid state reason'),
     ...of('agent_handovers', 'opened_by'),
     ...of('agent_steps', 'kind state provider_id model waits_for'),

@@ -455,6 +455,9 @@ create table agent_blocks (
   secret_sealed bytea,
   -- Of an MCP server: its tools when a run last listed them, as JSON. A text, because servers send what jsonb refuses.
   listed text,
+  -- A digest of them, and when they were stored. Runs compare the digest, and store what differs at most once a minute.
+  listed_digest text,
+  listed_at timestamptz,
   -- As in agents.
   created_at timestamptz not null,
   updated_at timestamptz not null,

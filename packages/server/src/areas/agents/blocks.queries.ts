@@ -36,12 +36,12 @@ export const listBlocks = query<Range & { appNo: number; kind: BlockKind }, Bloc
   `select ${COLUMNS} from agent_blocks where app_no = :appNo and kind = :kind and ${inRange}`,
 )
 
-export type NamedBlock = BlockRow & Pick<CellRows['agent_blocks'], 'listed'>
+export type NamedBlock = BlockRow & Pick<CellRows['agent_blocks'], 'listed_digest'>
 
 /** Those with these names, in this order. Names of parts that were deleted are left out. */
 export const listNamed = query<{ appNo: number; kind: BlockKind; slugs: string[] }, NamedBlock>(
   'agents.listNamed',
-  `select b.slug, b.definition, b.secret_sealed, b.listed, b.created_at, b.updated_at
+  `select b.slug, b.definition, b.secret_sealed, b.listed_digest, b.created_at, b.updated_at
    from unnest(:slugs::text[]) with ordinality named (slug, nth)
    join agent_blocks b on b.app_no = :appNo and b.kind = :kind and b.slug = named.slug
    order by named.nth`,
@@ -65,19 +65,37 @@ export const insertBlock = query<OneBlock & Stored, BlockRow>(
    returning ${COLUMNS}`,
 )
 
-export const updateBlock = query<OneBlock & Stored, BlockRow>(
+/** `moved`: it has another URL. What the server there offers is not known yet. */
+export const updateBlock = query<OneBlock & Stored & { moved: boolean }, BlockRow>(
   'agents.updateBlock',
   `update agent_blocks set definition = :definition::jsonb, secret_sealed = :secretSealed,
-     updated_at = now()
+     updated_at = now(), listed = case when not :moved then listed end,
+     listed_digest = case when not :moved then listed_digest end, listed_at = case when not :moved then listed_at end
    where app_no = :appNo and kind = :kind and slug = :slug
    returning ${COLUMNS}`,
 )
 
-/** Keeps what an MCP server offers, for replays, which don't ask it. */
-export const storeListed = query<{ appNo: number; slug: string; listed: string }>(
+/**
+ * Keeps what an MCP server offers, for replays, which don't ask it. This can be a megabyte, and a server can offer something else
+ * each time. Nothing is kept if the server has another URL by now.
+ */
+export const storeListed = query<{
+  appNo: number
+  slug: string
+  url: string
+  listed: string
+  digest: string
+}>(
   'agents.storeListed',
-  `update agent_blocks set listed = :listed
-   where app_no = :appNo and kind = 'mcpServer' and slug = :slug and listed is distinct from :listed`,
+  `update agent_blocks set listed = :listed, listed_digest = :digest, listed_at = now()
+   where app_no = :appNo and kind = 'mcpServer' and slug = :slug and definition ->> 'url' = :url
+     and (listed_at is null or listed_at < now() - interval '1 minute')`,
+)
+
+/** What an MCP server offered when a run last listed it. */
+export const findListed = query<{ appNo: number; slug: string }, { listed: string | null }>(
+  'agents.findListed',
+  `select listed from agent_blocks where app_no = :appNo and kind = 'mcpServer' and slug = :slug`,
 )
 
 export const removeBlock = query<OneBlock, { slug: string }>(

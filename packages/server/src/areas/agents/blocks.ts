@@ -150,7 +150,7 @@ export async function changeBlock<T>(
     spec.check?.(fields, secrets)
     const { slug } = before
     const stored = storedAs(deps, app.no, spec, slug, { fields, secrets })
-    const row = await updateBlock.one(tx, { appNo: app.no, kind, slug, ...stored })
+    const row = await updateBlock.one(tx, { appNo: app.no, kind, slug, ...stored, moved })
     return show(toBlock(deps, app, spec, row))
   })
 }

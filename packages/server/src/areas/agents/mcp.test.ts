@@ -116,4 +116,44 @@ suite('an MCP server', () => {
     assert.equal((await runOf(app, id)).reason, 'answered')
     assert.equal(mcp.calls.splice(0).length, 1)
   })
+
+  test('is kept for replays as it was last listed, at most once a minute, until its URL changes', async () => {
+    const { app, amira, agent } = await newAgent()
+    const kept = async () => {
+      const { rows } = await app.cell.db.query<{ xmin: string; listed: string | null }>({
+        name: '',
+        text: `select xmin::text, listed from agent_blocks where app_no = $1 and kind = 'mcpServer'`,
+        values: [app.no],
+      })
+      const [row] = rows
+      return { version: row?.xmin, names: row?.listed?.match(/"name":"[^"]*"/g) ?? [] }
+    }
+    const listedAt = (value: string) =>
+      app.cell.db.query({
+        ...{ name: '', values: [app.no] },
+        text: `update agent_blocks set listed_at = ${value} where app_no = $1 and kind = 'mcpServer'`,
+      })
+    const ask = async () => runOf(app, (await amira.sendText(agent, 'Anything?')).id)
+    await ask()
+    await listedAt(`now() - interval '1 hour'`)
+    const first = await kept()
+    assert.equal(first.names.length, 2)
+    // It offers the same.
+    await ask()
+    assert.deepEqual(await kept(), first)
+    const usual = mcp.tools
+    mcp.tools = [...usual, { name: 'new', inputSchema: { type: 'object' } }]
+    await listedAt(`now() + interval '1 hour'`)
+    const { version } = await kept()
+    await ask()
+    assert.deepEqual(await kept(), { ...first, version })
+    await listedAt(`now() - interval '1 hour'`)
+    await ask()
+    assert.equal((await kept()).names.length, 3)
+    mcp.tools = usual
+    await app.client.mcpServers.update('wiki', { description: 'Known' })
+    assert.equal((await kept()).names.length, 3)
+    await app.client.mcpServers.update('wiki', { url: `${mcp.url}?other` })
+    assert.deepEqual((await kept()).names, [])
+  })
 })

@@ -1,4 +1,5 @@
 /** The tools of an agent, as its runs use them. */
+import { hash } from 'node:crypto'
 import { Ajv } from 'ajv'
 import type { OfferedTool } from '../../core/models/prompt.ts'
 import type { JobDeps } from '../../deps.ts'
@@ -22,6 +23,7 @@ import {
 import {
   type BlockKind,
   type BlockRow,
+  findListed,
   listNamed,
   type NamedBlock,
   storeListed,
@@ -161,11 +163,12 @@ async function mcpTools(
   sessions: McpSession[],
   signal: AbortSignal,
 ): Promise<Tool[]> {
+  const { job, appNo } = context
   if (context.replayed) {
-    const listed: McpTool[] = JSON.parse(row.listed ?? '[]')
+    const kept = await findListed.maybeOne(job.cell.db, { appNo, slug: row.slug })
+    const listed: McpTool[] = JSON.parse(kept?.listed ?? '[]')
     return listed.map((tool) => mcpTool(row, tool, neverCalled))
   }
-  const { job, appNo } = context
   const { outbound, config, log } = job.deps
   const { url } = row.definition as Omit<NewMcpServer, 'slug'>
   const { headers } = openSecrets(job.deps, appNo, MCP_SERVERS.kind, row)
@@ -180,10 +183,17 @@ async function mcpTools(
     return undefined
   })
   if (!listed) return []
-  await storeListed.run(job.cell.db, { appNo, slug: row.slug, listed: JSON.stringify(listed) })
+  await keepListed(context, row, JSON.stringify(listed))
   return listed.map((tool) =>
     mcpTool(row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
   )
+}
+
+async function keepListed({ job, appNo }: ToolContext, row: NamedBlock, listed: string) {
+  const digest = hash('sha256', listed, 'base64url')
+  if (digest === row.listed_digest) return
+  const { url } = row.definition as Omit<NewMcpServer, 'slug'>
+  await storeListed.run(job.cell.db, { appNo, slug: row.slug, url, listed, digest })
 }
 
 const neverCalled = () => Promise.reject(new Error('a replay calls no tool'))
