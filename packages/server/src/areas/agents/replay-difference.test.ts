@@ -34,6 +34,13 @@ suite('the difference of a replay', () => {
     )
   })
 
+  test('reads the arguments of each step once', (t) => {
+    const rows = Array.from({ length: 50 }, (_, n) => tool(n + 1, 'find', `{"n":${n % 7}}`))
+    const read = t.mock.method(JSON, 'parse')
+    differenceOf(played(rows, null), played(rows.toReversed(), null))
+    assert.equal(read.mock.callCount(), 100)
+  })
+
   test('names steps that changed, that are missing and that were added', () => {
     const record = played([model(1, 'First'), tool(2, 'find', '{}'), model(3)], 'Yes')
     const replay = played([model(1, 'Hm'), tool(2, 'book', '{}')], null, 'not_recorded')

@@ -18,6 +18,8 @@ interface PlayedStep {
   kind: PlayedRow['kind']
   tool: string | null
   arguments: string | null
+  /** The arguments in the form in which they are compared: each step is compared with many. */
+  canonical: string
   /** What the model wrote. */
   text: string
 }
@@ -27,7 +29,7 @@ function stepsOf({ rows, answer }: Played): PlayedStep[] {
   const last = [...new Map(rows.map((row) => [row.no, row])).values()].filter(({ no }) => no > 0)
   const final = last.findLast(({ kind }) => kind !== 'tool_call')?.no
   return last.map(({ no, kind, tool, arguments: written, calls }) => ({
-    ...{ no, kind, tool, arguments: written },
+    ...{ no, kind, tool, arguments: written, canonical: canonical(written ?? '') },
     text: (calls as Called | null)?.text ?? (no === final ? (answer ?? '') : ''),
   }))
 }
@@ -35,8 +37,7 @@ function stepsOf({ rows, answer }: Played): PlayedStep[] {
 /** Steps that stand side by side: calls of the model, and calls of a tool with the same arguments. */
 function isSameStep(one: PlayedStep, other: PlayedStep): boolean {
   if (one.kind !== 'tool_call' || other.kind !== 'tool_call') return one.kind === other.kind
-  const written = (step: PlayedStep) => canonical(step.arguments ?? '')
-  return one.tool === other.tool && written(one) === written(other)
+  return one.tool === other.tool && one.canonical === other.canonical
 }
 
 export function differenceOf(recorded: Played, replayed: Played): ReplayDifference {
