@@ -777,7 +777,7 @@ export type ApiTool = {
   basicAuthUsername?: string
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean
@@ -828,7 +828,7 @@ export type ApiToolChanges = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -3103,7 +3103,7 @@ export type McpServer = {
   url: string
   /** What it offers. */
   description?: string
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean
   /** Picture. */
   icon?: string
@@ -3686,7 +3686,7 @@ export type NewApiTool = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -4048,7 +4048,7 @@ export type NewMcpServer = {
   url: string
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -7327,7 +7327,7 @@ export type UpdateMcpServerBody = {
   url?: string | undefined
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined

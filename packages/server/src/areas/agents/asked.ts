@@ -63,6 +63,8 @@ export async function readAsked(
   const question = await findQuestion.maybeOne(db, { appNo, runId })
   if (!question) throw new Ended('cancelled', 'question_deleted')
   if (question.handed_over) throw new Ended('cancelled', 'handed_over')
+  // Sending the answer would be refused, after everything was paid for and every tool was called.
+  if (question.agent_left) throw new Ended('failed', 'not_deliverable', 'ERR_GROUP_NOT_JOINED')
   const agent = await findAnswerer.maybeOne(db, { appNo, runId })
   if (!agent?.active) throw new Ended('failed', 'agent_inactive')
   const { moderation } = await findModeration.one(db, { appNo })

@@ -71,7 +71,10 @@ const apiTool = {
     ),
   ),
   requiresApproval: Type.Optional(
-    Type.Boolean({ description: 'Whether the user who asks has to approve each call.' }),
+    Type.Boolean({
+      description:
+        'Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`.',
+    }),
   ),
   idempotent: Type.Optional(
     Type.Boolean({
@@ -151,7 +154,8 @@ const mcpServer = {
   description: Type.Optional(Text(1_000, 'What it offers.')),
   requiresApproval: Type.Optional(
     Type.Boolean({
-      description: 'Whether the user who asks has to approve each call of its tools.',
+      description:
+        'Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads.',
     }),
   ),
   icon: Type.Optional(Icon),

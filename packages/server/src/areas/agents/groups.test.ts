@@ -1,15 +1,31 @@
 /** Agents in groups: they answer messages that mention them, if the app wants that. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
-import { type ModelCall, questionIn, useModelServer } from '../../../test/model-server.ts'
+import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import { useMcpServer } from '../../../test/mcp-server.ts'
+import {
+  type ModelCall,
+  type ModelReply,
+  questionIn,
+  resultsIn,
+  useModelServer,
+} from '../../../test/model-server.ts'
+import { useToolServer } from '../../../test/tool-server.ts'
 import { until } from '../../../test/until.ts'
 
 const server = useServer({
   roles: ['api', 'worker'],
   env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
 })
-const models = useModelServer((call) => ['You said: ', questionIn(call)])
+/** What the model does, by the end of the question. */
+const scripts = new Map<string, (results: string[]) => ModelReply>()
+const models = useModelServer((call) => {
+  const question = questionIn(call)
+  const script = [...scripts].find(([end]) => question.endsWith(end))?.[1]
+  return script?.(resultsIn(call)) ?? ['You said: ', question]
+})
+const tools = useToolServer(({ method }, response) => void response.end(method))
+const mcp = useMcpServer((name) => ({ result: { content: [{ type: 'text', text: name }] } }))
 
 interface Ward {
   app: TestApp
@@ -149,5 +165,67 @@ suite('an agent in a group', () => {
     assert.equal(run?.reason, 'answered')
     // The answer mentions the agent itself, in the words of the question.
     assert.deepEqual(await caughtUp(ward), [id])
+  })
+
+  test('waits for the user who asks before a tool changes something', async () => {
+    const ward = await newWard()
+    const { app, amira, ben, agent } = ward
+    for (const method of ['GET', 'POST'] as const) {
+      await app.client.apiTools.create({
+        ...{ slug: method.toLowerCase(), description: method, endpoint: tools.url, method },
+        enableBasicAuth: false,
+      })
+    }
+    const headers = JSON.stringify({ Authorization: `Bearer ${mcp.key}` })
+    await app.client.mcpServers.create({ slug: 'wiki', name: 'Wiki', url: mcp.url, headers })
+    await app.client.agents.update(agent, { apiTools: ['get', 'post'], mcpServers: ['wiki'] })
+    const calls = ['get', 'wiki_read_all', 'post', 'wiki_find'].map((tool) => ({ tool, args: {} }))
+    scripts.set('book it', (results) => (results.length === 0 ? calls : ['Done']))
+    await say(ben, `<@uid:${agent}> book it`)
+    for (const tool of ['post', 'wiki_find']) {
+      const { run, step } = await until(`${tool} waits`, async () => {
+        const [first] = await runsOf(ward)
+        const found = first && (await app.client.agentRuns.get(first.id))
+        const waiting = found?.steps.find((one) => one.state === 'waiting' && one.tool === tool)
+        return found && waiting && { run: found, step: waiting }
+      })
+      const { toolCallId = '', waitsFor } = step
+      assert.equal(waitsFor, 'approval')
+      await refused(amira.agentRuns.approve(run.id, { toolCallId }), 'ERR_AGENT_RUN_NOT_FOUND')
+      await ben.agentRuns.approve(run.id, { toolCallId })
+    }
+    const [run] = await ended(ward, 1)
+    assert.equal(run?.reason, 'answered')
+    // Nobody else can tell it what to do in a 1:1 conversation.
+    const { id } = await ben.sendText(agent, 'book it')
+    const own = await until('the run', async () =>
+      (await runsOf(ward)).find(({ messageId, endedAt }) => messageId === id && endedAt),
+    )
+    assert.equal(own.reason, 'answered')
+  })
+
+  test('says nothing once somebody has removed it from the group', async () => {
+    const ward = await newWard()
+    const { app, amira, ben, agent } = ward
+    const removed = Promise.withResolvers<void>()
+    scripts.set('and now?', async function* () {
+      yield 'Well'
+      await removed.promise
+    })
+    await say(ben, `<@uid:${agent}> and now?`)
+    const call = await until('the model is asked', () => callsIn(ward)[0])
+    await amira.groupMembers.kick('ward', agent)
+    removed.resolve()
+    const [run] = await ended(ward, 1)
+    assert.deepEqual([run?.state, run?.reason], ['failed', 'not_deliverable'])
+    const { steps } = await app.client.agentRuns.get(run?.id ?? '')
+    assert.deepEqual(
+      steps.map(({ state, chargedTokens }) => [state, chargedTokens]),
+      [['done', call.input + call.output]],
+    )
+    // The model isn't asked for what nobody will read.
+    await ben.agentRuns.retry(run?.id ?? '')
+    const [again] = await ended(ward, 1)
+    assert.deepEqual([again?.reason, callsIn(ward).length], ['not_deliverable', 1])
   })
 })

@@ -27,6 +27,7 @@ export interface McpTool {
   parameters: object
   /** The server says so. */
   idempotent: boolean
+  readOnly: boolean
 }
 
 export interface McpOptions {
@@ -224,6 +225,7 @@ function toTool(tool: unknown): McpTool[] {
       ...{ name, title: storableStart(title, 100), parameters: inputSchema },
       description: storableStart(description, DESCRIPTION_LENGTH),
       idempotent: hints.readOnlyHint === true || hints.idempotentHint === true,
+      readOnly: hints.readOnlyHint === true,
     },
   ]
 }

@@ -162,6 +162,8 @@ export type QuestionRow = Pick<
   metadata: unknown
   /** Whether a person answers instead. */
   handed_over: boolean
+  /** Whether somebody has removed the agent from the group. */
+  agent_left: boolean
 }
 
 /** The question and its sender. No row if the message was deleted, or the user is gone, or has left the group. */
@@ -170,7 +172,9 @@ export const findQuestion = query<OneRun, QuestionRow>(
   `select r.agent_uid, r.uid, r.conversation, r.guid, r.message_id, r.thread_id,
      coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata,
      r.guid is null and exists (select from agent_handovers o where o.app_no = r.app_no and o.agent_uid = r.agent_uid
-       and o.uid = r.uid and o.closed_at is null) as handed_over
+       and o.uid = r.uid and o.closed_at is null) as handed_over,
+     r.guid is not null and not exists (select from inbox i where i.app_no = r.app_no and i.uid = r.agent_uid
+       and i.kind = 'group' and i.with_id = r.guid and i.scope is not null) as agent_left
    from agent_runs r
    join messages m on m.app_no = r.app_no and m.id = r.message_id and m.deleted_at is null
    join users u on u.app_no = r.app_no and u.uid = r.uid and u.deactivated_at is null and u.removed_at is null

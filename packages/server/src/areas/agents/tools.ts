@@ -167,7 +167,7 @@ async function mcpTools(
   if (context.replayed) {
     const kept = await findListed.maybeOne(job.cell.db, { appNo, slug: row.slug })
     const listed: McpTool[] = JSON.parse(kept?.listed ?? '[]')
-    return listed.map((tool) => mcpTool(row, tool, neverCalled))
+    return listed.map((tool) => mcpTool(context, row, tool, neverCalled))
   }
   const { outbound, config, log } = job.deps
   const { url } = row.definition as Omit<NewMcpServer, 'slug'>
@@ -185,7 +185,7 @@ async function mcpTools(
   if (!listed) return []
   await keepListed(context, row, JSON.stringify(listed))
   return listed.map((tool) =>
-    mcpTool(row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
+    mcpTool(context, row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
   )
 }
 
@@ -198,17 +198,24 @@ async function keepListed({ job, appNo }: ToolContext, row: NamedBlock, listed: 
 
 const neverCalled = () => Promise.reject(new Error('a replay calls no tool'))
 
-function mcpTool(row: NamedBlock, tool: McpTool, call: Tool['call']): Tool {
-  const { name, title, description, parameters, idempotent } = tool
+function mcpTool(context: ToolContext, row: NamedBlock, tool: McpTool, call: Tool['call']): Tool {
+  const { name, title, description, parameters, idempotent, readOnly } = tool
   const { requiresApproval } = row.definition as Omit<NewMcpServer, 'slug'>
   return {
     offer: { name: offeredName(`${row.slug}_${name}`), description, parameters },
     ...{ name: `${row.slug}_${name}`, displayName: title, idempotent, call },
-    waitsFor: requiresApproval ? 'approval' : undefined,
+    waitsFor: requiresApproval || asksInGroup(context, readOnly) ? 'approval' : undefined,
     // The server does. Its schema could take us forever.
     check() {},
   }
 }
+
+/**
+ * In a group, the model reads what all members write, and may obey them. So whatever a tool changes for the user who asks,
+ * that user has to approve.
+ */
+const asksInGroup = ({ question }: ToolContext, readOnly: boolean) =>
+  question.guid !== null && !readOnly
 
 async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {
   return slugs.length === 0 ? [] : listNamed.many(job.cell.db, { appNo, kind, slugs })
@@ -265,7 +272,8 @@ function apiTool(context: ToolContext, row: BlockRow): Tool {
   return {
     offer: { name: row.slug, description, parameters },
     ...{ name: row.slug, displayName: name },
-    waitsFor: fields.requiresApproval ? 'approval' : undefined,
+    waitsFor:
+      fields.requiresApproval || asksInGroup(context, method === 'GET') ? 'approval' : undefined,
     check: (args) => checkArguments(parameters, args),
     idempotent: method === 'GET' || fields.idempotent === true,
     call(args, { key, signal }) {
