@@ -653,7 +653,7 @@ export type AgentStep = {
   waitsFor?: 'approval' | 'device'
   /** `tool_call`: name of the tool. */
   tool?: string
-  /** `tool_call`: id that the model gave. */
+  /** `tool_call`: id of the call, like no other in the run. */
   toolCallId?: string
   /** `tool_call`: what the model passed. Users see it while the call waits. */
   arguments?: string

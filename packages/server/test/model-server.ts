@@ -38,6 +38,8 @@ export interface WantedCall {
   tool: string
   /** An object, or a text that is sent as it is. */
   args: unknown
+  /** Like no other unless given. */
+  id?: string
 }
 
 type Token = string | symbol | WantedCall
@@ -231,7 +233,7 @@ const DIALECTS: Record<ModelCall['vendor'], Speak> = {
       token: (content) => chunk({ delta: { content }, finish_reason: null }),
       call: (wanted, index) => [
         calls({
-          ...{ index, id: `call_${callIds++}`, type: 'function' },
+          ...{ index, id: wanted.id ?? `call_${callIds++}`, type: 'function' },
           function: { name: wanted.tool, arguments: '' },
         }),
         ...pieces(wanted).map((piece) => calls({ index, function: { arguments: piece } })),
@@ -257,7 +259,8 @@ const DIALECTS: Record<ModelCall['vendor'], Speak> = {
         }),
       call: (wanted, nth) => {
         const index = nth + 1
-        const content_block = { type: 'tool_use', id: `toolu_${callIds++}`, name: wanted.tool }
+        const id = wanted.id ?? `toolu_${callIds++}`
+        const content_block = { type: 'tool_use', id, name: wanted.tool }
         const input = (partial_json: string) =>
           event({
             type: 'content_block_delta',

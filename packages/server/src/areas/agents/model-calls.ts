@@ -15,7 +15,7 @@ import { reserveCall, settleCall, storeText, type TrailRow } from './runs.querie
 import type { EndReason } from './runs.schema.ts'
 import { shower } from './shown-text.ts'
 import type { Toolbox } from './tools.ts'
-import type { Called, NextStep } from './trail.ts'
+import { type Called, type NextStep, withOwnIds } from './trail.ts'
 
 const STORE_MS = 1_000
 /** Prices are for so many tokens. */
@@ -73,7 +73,7 @@ export async function askModel(
     const before = rows.filter(({ kind }) => kind !== 'tool_call').length
     stream.begin(before + 1, step.attempt > 1)
     run.answerer = 0
-    return await callModel(run, asked, answerer, prompt, step)
+    return await callModel(run, asked, { answerer, prompt, step, rows })
   } catch (error) {
     if (!(error instanceof ChatFailed)) throw error
     const cost = error.spent ? { tokens: null, money: null } : { tokens: 0, money: 0 }
@@ -92,17 +92,24 @@ export async function askModel(
   return false
 }
 
+interface ModelCall {
+  answerer: Answerer
+  prompt: ChatPrompt
+  step: Step
+  /** The steps of the run so far. */
+  rows: TrailRow[]
+}
+
 async function callModel(
   run: ActiveRun,
   asked: Asked,
-  answerer: Answerer,
-  prompt: ChatPrompt,
-  step: Step,
+  { answerer, prompt, step, rows }: ModelCall,
 ): Promise<boolean> {
   const { job, stream } = run
   const { text, end } = await readAnswer(run, asked, answerer, prompt, step)
   const { usage, calls } = end
-  const called: Called | undefined = calls.length > 0 ? { text, calls } : undefined
+  const called: Called | undefined =
+    calls.length > 0 ? { text, calls: withOwnIds(calls, rows) } : undefined
   const settled = {
     ...{ ...step, state: 'done', error: null, calls: called ? JSON.stringify(called) : null },
     ...(usage ? costOf(answerer, usage) : { tokens: null, money: null }),

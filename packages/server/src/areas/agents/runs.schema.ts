@@ -58,7 +58,9 @@ export const Step = Type.Object(
       }),
     ),
     tool: Type.Optional(Type.String({ description: '`tool_call`: name of the tool.' })),
-    toolCallId: Type.Optional(Type.String({ description: '`tool_call`: id that the model gave.' })),
+    toolCallId: Type.Optional(
+      Type.String({ description: '`tool_call`: id of the call, like no other in the run.' }),
+    ),
     arguments: Type.Optional(
       Type.String({
         description: '`tool_call`: what the model passed. Users see it while the call waits.',

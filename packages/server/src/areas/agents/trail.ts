@@ -1,4 +1,5 @@
 /** What a run has done so far, by its steps, and what comes next. It is all that a run knows after a crash. */
+import { randomUUID } from 'node:crypto'
 import type { ChatTurn, ToolCall } from '../../core/models/prompt.ts'
 import { FIRST_CALL } from './knowledge/search.ts'
 import type { TrailRow } from './runs.queries.ts'
@@ -38,6 +39,20 @@ export function nextStep(rows: TrailRow[]): NextStep {
       turns.push({ role: 'tool', callId: call.id, text: result ?? '', failed })
     }
   }
+}
+
+/**
+ * The calls that a model wants, with ids that no other call of the run has. People approve calls by their ids, and some
+ * models count from one in every answer.
+ */
+export function withOwnIds(wanted: ToolCall[], rows: TrailRow[]): ToolCall[] {
+  const earlier = rows.flatMap(({ calls }) => (calls as Called | null)?.calls ?? [])
+  const taken = new Set([FIRST_CALL, '', ...earlier.map(({ id }) => id)])
+  return wanted.map((call) => {
+    const id = taken.has(call.id) ? randomUUID() : call.id
+    taken.add(id)
+    return { ...call, id }
+  })
 }
 
 /** The service searches for the question before the model is asked, as if the model had called the tool. */

@@ -179,6 +179,35 @@ suite('a run that waits', () => {
     assert.equal(bookings('Wednesday').length, 1)
   })
 
+  test('is not approved by what was meant for an earlier call with the same id', async () => {
+    const asking = await newAgent()
+    const { amira } = asking
+    const book = (day: string) => ({ tool: 'book', args: { day }, id: 'call_1' })
+    scripts.set('Twice', (results) =>
+      results.length < 2 ? [book(['Saturday', 'Sunday'][results.length] ?? '')] : ['Done'],
+    )
+    const { messageId, runId, toolCallId } = await ask(asking, 'Twice')
+    assert.equal(toolCallId, 'call_1')
+    await amira.agentRuns.approve(runId, { toolCallId })
+    const second = await until('the second call', async () => {
+      const { steps } = await amira.agentRuns.get(runId)
+      return steps.find(({ no, state }) => no === 4 && state === 'waiting')
+    })
+    await refused(amira.agentRuns.approve(runId, { toolCallId }), 'ERR_AGENT_RUN_NOT_WAITING')
+    assert.equal(bookings('Sunday').length, 0)
+    await amira.agentRuns.approve(runId, { toolCallId: second.toolCallId ?? '' })
+    await runOf(asking, messageId, 'finished')
+    assert.equal(bookings('Sunday').length, 1)
+    // The model learns which result belongs to which call.
+    const { messages } = models.calls.findLast((call) => questionIn(call) === 'Twice')?.json ?? {}
+    const made = messages.flatMap((one: { tool_calls?: { id: string }[] }) => one.tool_calls ?? [])
+    assert.deepEqual(
+      messages.flatMap((one: { tool_call_id?: string }) => one.tool_call_id ?? []),
+      made.map(({ id }: { id: string }) => id),
+    )
+    assert.equal(new Set(made.map(({ id }: { id: string }) => id)).size, 2)
+  })
+
   test('ends when nobody answers for too long', async () => {
     const asking = await newAgent()
     const { app } = asking
