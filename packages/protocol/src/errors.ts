@@ -333,6 +333,13 @@ export const errors = {
     message: 'The run "{runId}" does not wait for this. It is {state}.',
     when: 'Another device was faster, the run is over, or it waits for something else.',
   },
+  ERR_AGENT_TOO_MANY_RUNS: {
+    status: 409,
+    retry: false,
+    message:
+      'This user already has {limit} questions that wait for an answer. Wait for one of them, or cancel one.',
+    when: 'A run was retried whose user has 20 runs that are queued, running or waiting.',
+  },
   ERR_KB_NOT_FOUND: {
     status: 404,
     retry: false,

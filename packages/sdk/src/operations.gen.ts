@@ -308,6 +308,7 @@ export type AgentReplay = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -389,6 +390,7 @@ export type AgentReplayDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -530,7 +532,7 @@ export type AgentRun = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -551,6 +553,7 @@ export type AgentRun = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -590,7 +593,7 @@ export type AgentRunDetails = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -611,6 +614,7 @@ export type AgentRunDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'

@@ -2087,6 +2087,13 @@ CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
 
+CREATE FUNCTION public.has_many_runs(p_app_no integer, p_uid text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select count(*) = 20 from (
+    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit 20) runs
+$$;
+
 CREATE FUNCTION public.held_data(k public.held_messages) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN ((k).data || jsonb_build_object('moderation', jsonb_strip_nulls(jsonb_build_object('status', (k).status, 'rule', (k).rule))));
@@ -5129,25 +5136,50 @@ CREATE FUNCTION public.spend(p_app_no integer, p_uid text, p_period date, p_toke
   returning *
 $$;
 
-CREATE FUNCTION public.start_agent_run(p_app_no integer, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text) RETURNS integer
+CREATE TABLE public.agent_runs (
+    app_no integer NOT NULL,
+    run_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    agent_uid text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    guid text COLLATE pg_catalog."C",
+    message_id bigint NOT NULL,
+    thread_id bigint NOT NULL,
+    job_id bigint,
+    revision integer,
+    state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    error text,
+    answer_id bigint,
+    waiting_since timestamp with time zone,
+    waited_ms double precision DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone
+);
+
+CREATE FUNCTION public.start_agent_run(p_app_no integer, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text) RETURNS public.agent_runs
     LANGUAGE plpgsql
     AS $$
 declare
-  v_run uuid;
+  v_many boolean := has_many_runs(p_app_no, p_uid);
+  v_run agent_runs;
 begin
-  insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id)
-  values (p_app_no, p_agent, p_uid, p_conversation, p_guid, p_message, p_thread)
+  insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id, state, reason, ended_at)
+  values (p_app_no, p_agent, p_uid, p_conversation, p_guid, p_message, p_thread,
+    case when v_many then 'failed' else 'queued' end, case when v_many then 'too_many_runs' end,
+    case when v_many then clock_timestamp() end)
   on conflict (app_no, message_id, agent_uid) do nothing
-  returning run_id into v_run;
-  if v_run is null then return 0; end if;
-  perform enqueue_agent_run(p_app_no, v_run);
-  return 1;
+  returning * into v_run;
+  if v_run.state = 'queued' then perform enqueue_agent_run(p_app_no, v_run.run_id); end if;
+  return v_run;
 end $$;
 
-CREATE FUNCTION public.start_agent_runs(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_limit integer, OUT started integer, OUT more boolean) RETURNS record
+CREATE FUNCTION public.start_agent_runs(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_limit integer, OUT started integer, OUT more boolean, OUT refused uuid[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
+  v_run agent_runs;
   v_after bigint;
   v_to bigint;
   v_read int;
@@ -5159,6 +5191,7 @@ begin
   perform lock_lease(p_job, p_worker, p_epoch);
   started := 0;
   more := false;
+  refused := '{}';
   select position into v_after from agent_progress where app_no = p_app_no for no key update;
   select * into stretch from stretch_after(p_app_no, v_after);
   if stretch.last is null then return; end if;
@@ -5195,7 +5228,9 @@ begin
       and (h.kind = 'group' or not is_for_person(p_app_no, g.uid, m.sender, m.id))
     order by asked.nth, g.uid
   loop
-    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    if v_run.state = 'queued' then started := started + 1; end if;
+    if v_run.state = 'failed' then refused := refused || v_run.run_id; end if;
   end loop;
   update agent_progress set position = v_to where app_no = p_app_no;
   more := v_to < stretch.last;
@@ -6120,28 +6155,6 @@ CREATE TABLE public.agent_revisions (
     api_key text,
     restores integer,
     created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-CREATE TABLE public.agent_runs (
-    app_no integer NOT NULL,
-    run_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    agent_uid text NOT NULL COLLATE pg_catalog."C",
-    uid text NOT NULL COLLATE pg_catalog."C",
-    conversation bigint NOT NULL,
-    guid text COLLATE pg_catalog."C",
-    message_id bigint NOT NULL,
-    thread_id bigint NOT NULL,
-    job_id bigint,
-    revision integer,
-    state text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
-    reason text COLLATE pg_catalog."C",
-    error text,
-    answer_id bigint,
-    waiting_since timestamp with time zone,
-    waited_ms double precision DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone
 );
 
 CREATE TABLE public.agent_sources (
@@ -7726,6 +7739,8 @@ CREATE INDEX agent_runs_created ON public.agent_runs USING btree (app_no, create
 CREATE INDEX agent_runs_ended ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX agent_runs_open ON public.agent_runs USING btree (created_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX agent_runs_open_user ON public.agent_runs USING btree (app_no, uid) WHERE (ended_at IS NULL);
 
 CREATE INDEX agent_runs_user ON public.agent_runs USING btree (app_no, uid, created_at, run_id);
 

@@ -172,7 +172,9 @@ suite('agents under faults', () => {
     const reasons = Map.groupBy(runs, ({ reason }) => reason)
     for (const { reason, answers } of runs) assert.equal(answers, reason === 'answered' ? 1 : 0)
     assert.ok(reasons.has('answered'))
-    const expected = ['answered', 'outcome_unknown', 'interrupted', 'provider_unavailable']
+    const expected = [
+      ...['answered', 'outcome_unknown', 'interrupted', 'provider_unavailable', 'too_many_runs'],
+    ]
     assert.deepEqual(
       [...reasons.keys()].filter((reason) => !expected.includes(reason)),
       [],

@@ -507,6 +507,8 @@ create index agent_runs_created on agent_runs (app_no, created_at, run_id);
 create index agent_runs_agent on agent_runs (app_no, agent_uid, created_at, run_id);
 create index agent_runs_user on agent_runs (app_no, uid, created_at, run_id);
 create index agent_runs_open on agent_runs (created_at) where ended_at is null;
+-- How many questions of a user wait for an answer.
+create index agent_runs_open_user on agent_runs (app_no, uid) where ended_at is null;
 create index agent_runs_ended on agent_runs (ended_at) where ended_at is not null;
 
 -- What a run did, or a replay of one. A step that was cut off or failed is repeated with the next attempt.

@@ -54,6 +54,7 @@ const REASONS: Record<string, string> = {
   repeated_call: 'The model wanted to call a tool with the same arguments again and again.',
   too_many_steps: 'It needed too many steps.',
   unanswered: 'It waited too long for a person.',
+  too_many_runs: 'Too many other questions of the user waited for an answer.',
   filtered: "The provider's filter stopped the answer.",
   budget_run: 'The budget of one run is used up.',
   budget_user: "The user's budget of the day is used up.",

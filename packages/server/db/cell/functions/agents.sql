@@ -6,14 +6,15 @@
  * a group whose member it is, if it answers there. Moves the position. `more`: there may be others. Questions from before
  * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself,
  * nor what an agent sent in the name of a user, nor what was sent before a person handed the conversation back. Runs of
- * one thread are one serial queue.
+ * one thread are one serial queue. `refused`: runs that ended at once, because the user has too many.
  */
 create or replace function start_agent_runs(
   p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int,
-  out started int, out more boolean
+  out started int, out more boolean, out refused uuid[]
 )
 language plpgsql as $$
 declare
+  v_run agent_runs;
   v_after bigint;
   v_to bigint;
   v_read int;
@@ -25,6 +26,7 @@ begin
   perform lock_lease(p_job, p_worker, p_epoch);
   started := 0;
   more := false;
+  refused := '{}';
   select position into v_after from agent_progress where app_no = p_app_no for no key update;
   select * into stretch from stretch_after(p_app_no, v_after);
   if stretch.last is null then return; end if;
@@ -61,7 +63,9 @@ begin
       and (h.kind = 'group' or not is_for_person(p_app_no, g.uid, m.sender, m.id))
     order by asked.nth, g.uid
   loop
-    started := started + start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    if v_run.state = 'queued' then started := started + 1; end if;
+    if v_run.state = 'failed' then refused := refused || v_run.run_id; end if;
   end loop;
   update agent_progress set position = v_to where app_no = p_app_no;
   more := v_to < stretch.last;
@@ -80,22 +84,34 @@ language sql stable as $$
       order by upto_id desc limit 1) >= p_message, false)
 $$;
 
-/* Starts a run unless the message has one. Returns the number of new runs. */
+/*
+ * Starts a run unless the message has one, and returns it. If too many questions of the user wait for an answer, the run
+ * has failed already, so the user learns why there is none.
+ */
 create or replace function start_agent_run(
   p_app_no int, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text
-) returns int
+) returns agent_runs
 language plpgsql as $$
 declare
-  v_run uuid;
+  v_many boolean := has_many_runs(p_app_no, p_uid);
+  v_run agent_runs;
 begin
-  insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id)
-  values (p_app_no, p_agent, p_uid, p_conversation, p_guid, p_message, p_thread)
+  insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id, state, reason, ended_at)
+  values (p_app_no, p_agent, p_uid, p_conversation, p_guid, p_message, p_thread,
+    case when v_many then 'failed' else 'queued' end, case when v_many then 'too_many_runs' end,
+    case when v_many then clock_timestamp() end)
   on conflict (app_no, message_id, agent_uid) do nothing
-  returning run_id into v_run;
-  if v_run is null then return 0; end if;
-  perform enqueue_agent_run(p_app_no, v_run);
-  return 1;
+  returning * into v_run;
+  if v_run.state = 'queued' then perform enqueue_agent_run(p_app_no, v_run.run_id); end if;
+  return v_run;
 end $$;
+
+/* Whether a user has as many runs that aren't over as one may have. */
+create or replace function has_many_runs(p_app_no int, p_uid text) returns boolean
+language sql stable as $$
+  select count(*) = 20 from (
+    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit 20) runs
+$$;
 
 /* Queues the job of a run. Runs take long, so other jobs of the app go first. */
 create or replace function enqueue_agent_run(p_app_no int, p_run uuid) returns void

@@ -55,7 +55,10 @@ suite('updateAgentBudgets', () => {
       yield* ['Yes', ' and', ' no']
     }
     const texts = Array.from({ length: amount }, (_, nth) => `Question ${nth + 10}`)
-    await Promise.all(texts.map((text) => amira.sendText(agent, text)))
+    // A user has at most 20 open questions.
+    const people = await app.users('cem', 'dana', 'emil', 'fay', 'gil')
+    const asked = texts.map((text, nth) => people[nth % people.length]?.sendText(agent, text))
+    await Promise.all(asked)
     // No call ends before all others are reserved or refused.
     await until('all decisions', async () => {
       const { data } = await app.client.agentRuns.list({ limit: 100 })

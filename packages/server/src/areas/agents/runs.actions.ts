@@ -14,9 +14,11 @@ import {
   endRun,
   enqueueRun,
   findRun,
+  hasManyRuns,
   listRunRows,
   listSteps,
   lockRun,
+  OPEN_RUNS,
   type RunRow,
   requeueRun,
   type StepRow,
@@ -141,10 +143,12 @@ export function cancelAgentRun(deps: Deps, actor: Actor, runId: string): Promise
 export function retryAgentRun(deps: Deps, actor: Actor, runId: string): Promise<AgentRun> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const { state } = await getRow(tx, actor, lockRun, runId)
+    const { state, uid } = await getRow(tx, actor, lockRun, runId)
     if (state !== 'failed' && state !== 'cancelled') {
       throw fail('ERR_AGENT_RUN_NOT_FAILED', { runId, state })
     }
+    const { many } = await hasManyRuns.one(tx, { appNo, uid })
+    if (many) throw fail('ERR_AGENT_TOO_MANY_RUNS', { limit: OPEN_RUNS })
     const row = await requeueRun.one(tx, { appNo, runId })
     await enqueueRun.run(tx, { appNo, runId })
     tx.enqueued = true

@@ -146,6 +146,14 @@ export const requeueRun = query<OneRun, RunRow>(
    returning ${COLUMNS}`,
 )
 
+/** How many questions of a user may wait for an answer: `has_many_runs`. */
+export const OPEN_RUNS = 20
+
+export const hasManyRuns = query<{ appNo: number; uid: string }, { many: boolean }>(
+  'agents.hasManyRuns',
+  'select has_many_runs(:appNo, :uid) as many',
+)
+
 export const enqueueRun = query<OneRun>(
   'agents.enqueueRun',
   'select enqueue_agent_run(:appNo, :runId::uuid)',

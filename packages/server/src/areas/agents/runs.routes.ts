@@ -93,7 +93,13 @@ export const agentRunRoutes =
     app.post(
       `${RUNS}/:runId/retry`,
       {
-        config: { ...access, errors: ['ERR_AGENT_RUN_NOT_FOUND', 'ERR_AGENT_RUN_NOT_FAILED'] },
+        config: {
+          ...access,
+          errors: [
+            ...(['ERR_AGENT_RUN_NOT_FOUND', 'ERR_AGENT_RUN_NOT_FAILED'] as const),
+            'ERR_AGENT_TOO_MANY_RUNS',
+          ],
+        },
         schema: {
           operationId: 'retryAgentRun',
           tags,

@@ -20,6 +20,7 @@ export const END_REASONS = [
   ...(['agent_inactive', 'not_configured', 'timed_out', 'interrupted', 'empty_answer'] as const),
   ...(['disapproved', 'not_deliverable', 'filtered'] as const),
   ...(['outcome_unknown', 'repeated_call', 'too_many_steps', 'unanswered'] as const),
+  'too_many_runs',
   ...(['budget_run', 'budget_user', 'budget_app', 'budget_unpriced'] as const),
   ...(['provider_limited', 'provider_unavailable', 'provider_refused'] as const),
   ...(['provider_invalid', 'provider_silent', 'provider_forbidden', 'agent_failed'] as const),
@@ -103,7 +104,7 @@ const run = {
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
       description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person.',
+        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer.',
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),

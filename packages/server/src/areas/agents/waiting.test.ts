@@ -231,3 +231,31 @@ suite('a run that waits', () => {
     assert.equal((await runOf(asking, id, 'finished')).reason, 'answered')
   })
 })
+
+suite('a user with 20 open questions', () => {
+  test('gets no answer to another one, and learns why', async (t) => {
+    const asking = await newAgent()
+    const { app, amira, ben, agent } = asking
+    const device = await clientOf(t, server, app, 'amira')
+    const { messageId } = await ask(asking, 'Friday')
+    const parentMessageId = Number(messageId)
+    for (let nth = 2; nth <= 20; nth++) {
+      await amira.sendText(agent, `Question ${nth}`, { parentMessageId })
+    }
+    const { id } = await amira.sendText(agent, 'One too many')
+    const refusedRun = await runOf(asking, id, 'failed')
+    assert.deepEqual([refusedRun.reason, refusedRun.steps], ['too_many_runs', []])
+    const runs = (await app.client.agentRuns.list({ uid: 'amira', limit: 100 })).data
+    assert.equal(runs.filter(({ endedAt }) => endedAt === undefined).length, 20)
+    await until('the device to know', () => {
+      const answer = device.state.answers[refusedRun.id]
+      return answer?.state === 'failed' && answer.reason === 'too_many_runs'
+    })
+    const other = await ben.sendText(agent, 'Mine')
+    await runOf(asking, other.id, 'waiting')
+    await refused(amira.agentRuns.retry(refusedRun.id), 'ERR_AGENT_TOO_MANY_RUNS')
+    await amira.agentRuns.cancel(runs.find(({ state }) => state === 'queued')?.id ?? '')
+    await amira.agentRuns.retry(refusedRun.id)
+    await runOf(asking, id, 'waiting')
+  })
+})

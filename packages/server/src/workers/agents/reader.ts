@@ -1,3 +1,5 @@
+import { sendAgentEvent } from '../../areas/agents/run-stream.ts'
+import { findRun } from '../../areas/agents/runs.queries.ts'
 import { Wakes } from '../../platform/bus/wakes.ts'
 import { query } from '../../platform/db/query.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
@@ -8,6 +10,8 @@ import type { JobContext } from '../job.ts'
 const EVERY_MS = 1_000
 /** Messages per transaction. */
 const BATCH = 500
+/** Why a run was refused. */
+const TOO_MANY = 'too_many_runs'
 
 /** The apps with agents whose log has grown. Costs two index lookups for each app with agents. */
 export const listAgentApps = query<Record<string, never>, { app_no: number; unread: boolean }>(
@@ -18,10 +22,10 @@ export const listAgentApps = query<Record<string, never>, { app_no: number; unre
 
 const startRuns = query<
   { job: string; workerId: string; epoch: number; appNo: number; limit: number },
-  { started: number; more: boolean }
+  { started: number; more: boolean; refused: string[] }
 >(
   'agents.startRuns',
-  'select started, more from start_agent_runs(:job, :workerId::uuid, :epoch::bigint, :appNo, :limit::int)',
+  'select started, more, refused from start_agent_runs(:job, :workerId::uuid, :epoch::bigint, :appNo, :limit::int)',
 )
 
 /** Starts runs for the messages to agents. Sends pay nothing for it, and apps without agents cost nothing. */
@@ -53,9 +57,16 @@ export async function runAgentReader(context: JobContext): Promise<void> {
 }
 
 /** Reads the next messages of an app. Returns whether there are more. */
-const readOn = ({ cell, lease }: JobContext, appNo: number): Promise<boolean> =>
-  cell.db.tx(async (tx) => {
+async function readOn({ cell, deps, lease }: JobContext, appNo: number): Promise<boolean> {
+  const { more, refused } = await cell.db.tx(async (tx) => {
     const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH })
     tx.enqueued = next.started > 0
-    return next.more
+    return next
   })
+  for (const runId of refused) {
+    const run = await findRun.maybeOne(cell.db, { appNo, runId })
+    const data = { reason: TOO_MANY }
+    if (run) sendAgentEvent(deps, appNo, run, { type: 'run_error', data })
+  }
+  return more
+}
