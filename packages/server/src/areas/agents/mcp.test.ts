@@ -1,6 +1,10 @@
 /** Tools of MCP servers. */
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { suite, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { useMcpServer } from '../../../test/mcp-server.ts'
 import {
@@ -47,6 +51,36 @@ const offered = (question: string) =>
     .map(({ json }) => (json.tools ?? []).map((tool: Offered) => tool.function.name))
 interface Offered {
   function: { name: string }
+}
+
+const EVERYTHING = '@modelcontextprotocol/server-everything/dist/index.js'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Starts the reference server of the protocol, and returns its URL. */
+async function startEverything(t: TestContext): Promise<string> {
+  const script = fileURLToPath(import.meta.resolve(EVERYTHING))
+  // Somebody else may take the port before the server does.
+  for (let tries = 0; tries < 5; tries++) {
+    const port = await freePort()
+    const child = spawn(process.execPath, [script, 'streamableHttp'], {
+      ...{ env: { PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] },
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const listens = await new Promise<boolean>((resolve) => {
+      child.once('exit', () => resolve(false))
+      child.stderr?.on('data', (said) => String(said).includes('listening') && resolve(true))
+    })
+    if (listens) return `http://127.0.0.1:${port}/mcp`
+  }
+  throw new Error('the MCP server does not start')
 }
 
 suite('an MCP server', () => {
@@ -155,5 +189,27 @@ suite('an MCP server', () => {
     assert.equal((await kept()).names.length, 3)
     await app.client.mcpServers.update('wiki', { url: `${mcp.url}?other` })
     assert.deepEqual((await kept()).names, [])
+  })
+
+  test('of the authors of the protocol is listed and called', async (t) => {
+    const url = await startEverything(t)
+    const { app, amira, agent } = await newAgent()
+    await app.client.mcpServers.create({ slug: 'all', name: 'Everything', url })
+    await app.client.agents.update(agent, { mcpServers: ['all'] })
+    scripts.set('Echo', (told) =>
+      told.length === 0 ? [{ tool: 'all_echo', args: { message: 'Monday' } }] : ['So: ', ...told],
+    )
+    const { id } = await amira.sendText(agent, 'Echo')
+    const run = await runOf(app, id)
+    assert.deepEqual(
+      run.steps.map(({ tool, state, result }) => [tool, state, result]),
+      [
+        [undefined, 'done', undefined],
+        ['all_echo', 'done', 'Echo: Monday'],
+        [undefined, 'done', undefined],
+      ],
+    )
+    const [names] = offered('Echo')
+    assert.ok(names?.length > 5 && names.includes('all_echo'), String(names))
   })
 })
