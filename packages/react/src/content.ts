@@ -142,6 +142,15 @@ interface ToolCalls {
 export const callsOf = ({ category, pending, data }: ChatMessage): ToolCalls =>
   category === 'agentic' && pending === 'sending' ? (data as ToolCalls) : {}
 
+/** The server forgets the run of an answer after 30 days, in seconds. */
+const RUNS_KEPT = 30 * 86_400
+
+/** The run behind an answer, unless the server has forgotten it. */
+export function runOf({ category, data, sentAt }: ChatMessage): string | undefined {
+  const isKept = category === 'agentic' && sentAt > Date.now() / 1000 - RUNS_KEPT
+  return isKept ? textIn(recordOf(data).runId) : undefined
+}
+
 /** What an answer cites. */
 export interface SourceOfMessage {
   number: number

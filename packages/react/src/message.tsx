@@ -30,7 +30,7 @@ import { useRoom } from './room.tsx'
 import { Sources } from './sources.tsx'
 import { Status } from './status.tsx'
 import { MessageText } from './text.tsx'
-import { ToolSteps, WaitingTool } from './tool-calls.tsx'
+import { FoldedSteps, ToolSteps, WaitingTool } from './tool-calls.tsx'
 
 /** A message with everything that belongs to it. */
 export const Message = memo(function Message(props: MessageProps) {
@@ -111,6 +111,7 @@ export const Message = memo(function Message(props: MessageProps) {
           </header>
         )}
         {isWriting && <ToolSteps message={message} />}
+        {isAnswer && !isWriting && !isDeleted && <FoldedSteps message={message} />}
         <div className="lq-bubble" hidden={isAnswer && !hasContent && !isThinking}>
           {!isDeleted && message.quotedMessageId !== undefined && <Quoted message={message} />}
           {isDeleted ? (

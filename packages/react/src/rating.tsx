@@ -2,17 +2,14 @@
 import type { ChatMessage } from '@loquat/sdk/client'
 import { type FormEvent, useState } from 'react'
 import { useStrings } from './chat.tsx'
+import { runOf } from './content.ts'
 import { type OwnRating, useRating } from './hooks/ratings.ts'
 import { Icon } from './icons.tsx'
 
-/** The server forgets the run of an answer after 30 days, in seconds. */
-const RATED_FOR = 30 * 86_400
-
 /** Thumbs below the answer of an agent. */
 export function Rating({ message }: { message: ChatMessage }) {
-  const { runId } = message.data as { runId?: string }
-  if (runId === undefined || message.sentAt < Date.now() / 1000 - RATED_FOR) return null
-  return <Thumbs runId={runId} />
+  const runId = runOf(message)
+  return runId === undefined ? null : <Thumbs runId={runId} />
 }
 
 function Thumbs({ runId }: { runId: string }) {

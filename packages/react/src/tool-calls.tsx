@@ -1,28 +1,67 @@
 'use client'
+import type { CalledTool } from '@loquat/sdk/agents'
 import type { ChatMessage } from '@loquat/sdk/client'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useChat, useStrings } from './chat.tsx'
-import { callsOf, senderOf } from './content.ts'
+import { callsOf, runOf, senderOf } from './content.ts'
+import { useKeptSteps, useToolSteps } from './hooks/tool-steps.ts'
 import { Icon } from './icons.tsx'
+import { useRoom } from './room.tsx'
+import type { Strings } from './strings/en.ts'
 
 /** The tools that the agent has called so far, apart from the one that waits. */
 export function ToolSteps({ message }: { message: ChatMessage }) {
+  const { runId = '', tools, waiting } = callsOf(message)
+  const steps = useMemo(
+    () => (tools ?? []).filter(({ toolCallId }) => toolCallId !== waiting?.toolCallId),
+    [tools, waiting],
+  )
+  useKeptSteps(runId, steps)
+  return <Steps tools={steps} />
+}
+
+/** The same of an answer that is over: several are folded into one line. */
+export function FoldedSteps({ message }: { message: ChatMessage }) {
+  const { target } = useRoom()
+  const runId = runOf(message)
+  // In a group somebody else may have asked.
+  return runId !== undefined && target.type === 'user' ? <Folded runId={runId} /> : null
+}
+
+function Folded({ runId }: { runId: string }) {
   const strings = useStrings()
-  const { tools = [], waiting } = callsOf(message)
-  const steps = tools.filter(({ toolCallId }) => toolCallId !== waiting?.toolCallId)
-  if (steps.length === 0) return null
+  const tools = useToolSteps(runId).map((tool) => ({ ...tool, done: true }))
+  if (tools.length < 2) return <Steps tools={tools} />
+  return (
+    <details className="lq-folded">
+      <summary>
+        <Icon name="check" size={14} />
+        {strings.stepCount(tools.length)}
+        <Icon name="right" size={12} />
+      </summary>
+      <Steps tools={tools} />
+    </details>
+  )
+}
+
+function Steps({ tools }: { tools: readonly CalledTool[] }) {
+  const strings = useStrings()
+  if (tools.length === 0) return null
   return (
     <ul className="lq-steps" aria-label={strings.toolSteps}>
-      {steps.map(({ toolCallId, displayName, done }) => (
-        <li key={toolCallId} data-running={!done || undefined}>
-          <Icon name={done ? 'check' : 'clock'} size={14} />
-          <span dir="auto">
-            {done ? strings.toolDone(displayName) : strings.toolRunning(displayName)}
-          </span>
+      {tools.map((tool) => (
+        <li key={tool.toolCallId} data-running={!tool.done || undefined}>
+          <Icon name={tool.failed ? 'close' : tool.done ? 'check' : 'clock'} size={14} />
+          <span dir="auto">{stepOf(tool, strings)}</span>
         </li>
       ))}
     </ul>
   )
+}
+
+function stepOf({ displayName, done, failed }: CalledTool, strings: Strings): string {
+  if (failed) return strings.toolFailed(displayName)
+  return done ? strings.toolDone(displayName) : strings.toolRunning(displayName)
 }
 
 /** The call that waits: for an approval of the user, or for a device. */

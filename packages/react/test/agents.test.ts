@@ -320,14 +320,20 @@ suite('a tool that an agent wants to use', () => {
     // The text may not be stored yet, but its steps are.
     await page.reload()
     await openRoom(page, /^Helper/)
-    await page.getByRole('list', { name: 'What the agent has done' }).getByText('Used ').waitFor()
+    const done = page.getByRole('list', { name: 'What the agent has done' })
+    await done.getByText('Used Book a room').waitFor()
     ended.resolve()
     await monday.locator('.lq-answer:not([data-writing])').waitFor()
+    await monday.getByText('Used Book a room').waitFor()
     assert.equal(bookings('Monday').length, 1)
 
     await write(page, 'Tuesday')
     await asked.getByRole('button', { name: 'Refuse' }).click()
     await message(page, 'refused').locator('.lq-answer:not([data-writing])').waitFor()
+    await message(page, 'refused').getByText('No result from Book a room').waitFor()
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await monday.getByText('Used Book a room').waitFor()
     await write(page, 'Wednesday')
     await asked.waitFor()
     await page.getByRole('button', { name: 'Stop answering' }).click()
@@ -344,12 +350,23 @@ suite('a tool that an agent wants to use', () => {
     const page = await kit.open(app, 'amira')
     await openRoom(page, /^Helper/)
     await message(page, 'Hello!').locator('.lq-answer').waitFor()
-    reply = (call) =>
-      resultsIn(call).length === 0
-        ? [{ tool: 'openShift', args: { day: questionIn(call) } }]
-        : [`The page says: ${resultsIn(call).join()}`]
+    const days = (call: ModelCall) => [questionIn(call), 'Friday']
+    reply = (call) => {
+      const day = days(call)[resultsIn(call).length]
+      if (day !== undefined) return [{ tool: 'openShift', args: { day } }]
+      return [`The page says: ${resultsIn(call).join()}`]
+    }
     await write(page, 'Monday')
-    await message(page, 'The page says: {"opened":"Monday"}').waitFor()
+    const monday = message(page, 'The page says: {"opened":"Monday"},{"opened":"Friday"}')
+    const used = monday.getByText('Used Open a shift')
+    await monday.getByText('2 steps').click()
+    assert.deepEqual(await used.allInnerTexts(), ['Used Open a shift', 'Used Open a shift'])
+    assert.deepEqual(await findings(page), [])
+    await shootLooks(page, 'steps')
+    await page.reload()
+    await openRoom(page, /^Helper/)
+    await monday.getByText('2 steps').waitFor()
+    assert.equal(await used.first().isVisible(), false)
     // Whatever goes wrong, the model is told.
     await write(page, 'Sunday')
     await message(page, 'Nobody works on Sunday.').locator('.lq-answer').waitFor()

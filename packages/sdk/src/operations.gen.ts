@@ -78,7 +78,7 @@ export type AgentBudgetChanges = {
   userDayTokens?: number | null | undefined
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number | null | undefined
-  /** Tokens of the app in one month (UTC), with those of embeddings. */
+  /** Tokens of the app in one month (UTC). */
   appMonthTokens?: number | null | undefined
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number | null | undefined
@@ -97,7 +97,7 @@ export type AgentBudgets = {
   userDayTokens?: number
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number
-  /** Tokens of the app in one month (UTC), with those of embeddings. */
+  /** Tokens of the app in one month (UTC). */
   appMonthTokens?: number
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number
@@ -308,7 +308,6 @@ export type AgentReplay = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
-    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -390,7 +389,6 @@ export type AgentReplayDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
-    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -532,7 +530,7 @@ export type AgentRun = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -553,7 +551,6 @@ export type AgentRun = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
-    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -593,7 +590,7 @@ export type AgentRunDetails = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -614,7 +611,6 @@ export type AgentRunDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
-    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -657,7 +653,9 @@ export type AgentStep = {
   waitsFor?: 'approval' | 'device'
   /** `tool_call`: name of the tool. */
   tool?: string
-  /** `tool_call`: id of the call, like no other in the run. */
+  /** `tool_call`: name of the tool that people see. Not in replays. */
+  displayName?: string
+  /** `tool_call`: id that the model gave. */
   toolCallId?: string
   /** `tool_call`: what the model passed. Users see it while the call waits. */
   arguments?: string
@@ -781,7 +779,7 @@ export type ApiTool = {
   basicAuthUsername?: string
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean
@@ -832,7 +830,7 @@ export type ApiToolChanges = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -2959,7 +2957,7 @@ export type KnowledgePage = {
   description?: string
   /** `discovered`: nobody has asked for it to be indexed. `processing`: it will be visited. `processed`: agents find it. `failed` and `skipped`: `reason` says why. */
   status: 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the website has `maxPages` pages, or the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
+  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
   reason?:
     | 'robots'
     | 'other_host'
@@ -3107,7 +3105,7 @@ export type McpServer = {
   url: string
   /** What it offers. */
   description?: string
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean
   /** Picture. */
   icon?: string
@@ -3690,7 +3688,7 @@ export type NewApiTool = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -4037,7 +4035,7 @@ export type NewKnowledgeWebsite = {
   title?: string | undefined
   /** How many links away from the first page to look. */
   depth?: number | undefined
-  /** How many pages to keep at most. Pages that are skipped or fail do not count; a website knows up to five times as many. */
+  /** How many pages to keep at most. */
   maxPages?: number | undefined
   /** Whether pages are indexed as they are found. If not, choose first: list the pages, then index them without those that you exclude. */
   index?: boolean | undefined
@@ -4052,7 +4050,7 @@ export type NewMcpServer = {
   url: string
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -7196,7 +7194,7 @@ export type CreateAgentHandoverBody = NewAgentHandover
 export type ListAgentHandoversAnswer = {
   data: AgentHandover[]
   meta: {
-    /** Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page. */
+    /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: string
   }
 }
@@ -7206,21 +7204,12 @@ export type ListAgentHandoversQuery = {
   limit?: number | undefined
   /** Only handovers older than this one. Pass `meta.next` of the previous page. */
   before?: string | undefined
-  /** Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page. */
-  after?: string | undefined
-  /** By when conversations were handed over. `asc`: users who have waited longest come first. Default: descending. */
-  sortOrder?: 'asc' | 'desc' | undefined
   /** Only handovers of this agent. */
   agentUid?: string | undefined
   /** Only conversations of this user. */
   uid?: string | undefined
   /** Only handovers in this state. */
   state?: 'open' | 'taken' | 'closed' | undefined
-}
-
-export type TakeAgentHandoverQuery = {
-  /** Take it over from this person: `takenBy` of the handover. */
-  from?: string | undefined
 }
 
 export type AnswerAgentHandoverBody = HandoverAnswer
@@ -7331,7 +7320,7 @@ export type UpdateMcpServerBody = {
   url?: string | undefined
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -12318,7 +12307,7 @@ export class UserAgentHandoversMethods {
     return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/handovers', body }, options)
   }
 
-  /** List handovers. */
+  /** List handovers, newest first. */
   async list(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12329,7 +12318,7 @@ export class UserAgentHandoversMethods {
     )
   }
 
-  /** List handovers (iterates over all pages). */
+  /** List handovers, newest first (iterates over all pages). */
   all(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12364,13 +12353,9 @@ export class AgentHandoversMethods extends UserAgentHandoversMethods {
   }
 
   /** Take a conversation that was handed over. */
-  async take(
-    handoverId: string,
-    query?: TakeAgentHandoverQuery,
-    options?: CallOptions,
-  ): Promise<AgentHandover> {
+  async take(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take`, query },
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take` },
       options,
     )
   }

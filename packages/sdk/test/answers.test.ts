@@ -81,3 +81,40 @@ suite('a run that ends because a person answers', () => {
     answers.clear()
   })
 })
+
+suite('a run with calls of tools', () => {
+  const call = { attempt: 1, kind: 'tool_call', startedAt: 1 }
+  const steps = [
+    { ...call, no: 0, state: 'done', tool: 'search_knowledge', toolCallId: 'first', endedAt: 2 },
+    { no: 1, attempt: 1, kind: 'model_call', state: 'done', startedAt: 1, endedAt: 2 },
+    {
+      ...{ ...call, no: 2, state: 'done', tool: 'find_room', displayName: 'Find a room' },
+      ...{ toolCallId: 'a', endedAt: 2 },
+    },
+    { ...call, no: 3, state: 'failed', tool: 'gone', toolCallId: 'b', endedAt: 2 },
+    {
+      ...{ ...call, no: 4, state: 'waiting', tool: 'book', displayName: 'Book a room' },
+      ...{ toolCallId: 'c', arguments: '{"day":"Monday"}', waitsFor: 'approval' },
+    },
+  ]
+
+  test('says by which names people know them, also to a device that heard nothing of it', async () => {
+    const run = { id: 'r', ...ids, state: 'waiting', attempt: 1, steps }
+    const { answers, shown } = await follow(
+      answer(200, { data: [{ ...run, steps: undefined }], meta: {} }),
+      answer(200, { data: run }),
+    )
+    await answers.load('agent')
+    await until('it was read', () => shown()?.waiting)
+    assert.deepEqual(shown()?.tools, [
+      { toolCallId: 'a', name: 'find_room', displayName: 'Find a room', done: true },
+      { toolCallId: 'b', name: 'gone', displayName: 'gone', done: true, failed: true },
+      { toolCallId: 'c', name: 'book', displayName: 'Book a room', done: false },
+    ])
+    assert.deepEqual(shown()?.waiting, {
+      ...{ toolCallId: 'c', name: 'book', displayName: 'Book a room' },
+      ...{ arguments: '{"day":"Monday"}', waitsFor: 'approval' },
+    })
+    answers.clear()
+  })
+})

@@ -6175,6 +6175,7 @@ CREATE TABLE public.agent_steps (
     text text,
     calls jsonb,
     tool text,
+    display_name text,
     call_id text,
     arguments text,
     result text,

@@ -259,6 +259,7 @@ export interface CellRows {
     text: string | null
     calls: unknown | null
     tool: string | null
+    display_name: string | null
     call_id: string | null
     arguments: string | null
     result: string | null

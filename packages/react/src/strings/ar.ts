@@ -186,6 +186,8 @@ export const ar: Strings = {
   toolSteps: 'ما فعله الوكيل',
   toolRunning: (tool) => `جارٍ استخدام ${tool}…`,
   toolDone: (tool) => `تم استخدام ${tool}`,
+  toolFailed: (tool) => `لا نتيجة من ${tool}`,
+  stepCount: (count) => counted(count, ['خطوة واحدة', 'خطوتان', 'خطوات', 'خطوة']),
   wantsTool: (agent, tool) => `يريد ${agent} استخدام ${tool}.`,
   waitsForDevice: (tool) => `في انتظار ${tool} على أحد أجهزتك…`,
   approve: 'موافقة',

@@ -172,6 +172,8 @@ export const en = {
   toolSteps: 'What the agent has done',
   toolRunning: (tool: string) => `Using ${tool}…`,
   toolDone: (tool: string) => `Used ${tool}`,
+  toolFailed: (tool: string) => `No result from ${tool}`,
+  stepCount: (count: number) => `${count} steps`,
   wantsTool: (agent: string, tool: string) => `${agent} wants to use ${tool}.`,
   waitsForDevice: (tool: string) => `Waiting for ${tool} on one of your devices…`,
   approve: 'Approve',

@@ -173,6 +173,8 @@ export const es: Strings = {
   toolSteps: 'Lo que ha hecho el agente',
   toolRunning: (tool) => `Usando ${tool}…`,
   toolDone: (tool) => `Ha usado ${tool}`,
+  toolFailed: (tool) => `Sin resultado de ${tool}`,
+  stepCount: (count) => `${count} pasos`,
   wantsTool: (agent, tool) => `${agent} quiere usar ${tool}.`,
   waitsForDevice: (tool) => `Esperando ${tool} en uno de tus dispositivos…`,
   approve: 'Aprobar',

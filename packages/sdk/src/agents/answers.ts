@@ -1,4 +1,5 @@
 import type { AgentRun, AgentRunsMethods, AgentStep } from '../operations.gen.ts'
+import { type CalledTool, calledTools } from './steps.ts'
 
 /** An answer that an agent is writing, or failed to write. */
 export interface RunningAnswer {
@@ -21,18 +22,11 @@ export interface RunningAnswer {
   reason?: string
 }
 
-export interface CalledTool {
-  toolCallId: string
-  name: string
-  displayName: string
-  done: boolean
-}
-
 /** A call of a tool that the user has to approve, or that a device has to make. */
 export interface WaitingCall {
   toolCallId: string
   name: string
-  /** The name that people see. After a reload it is the same as `name`. */
+  /** The name that people see. */
   displayName: string
   /** JSON text. */
   arguments: string
@@ -228,7 +222,7 @@ export class Answers {
       this.#set(failedWith(known, run.reason))
       return
     }
-    const tools = toolsOf(run.steps, known.tools)
+    const tools = newerTools(run.steps, known.tools)
     const { text = '', attempt = 0 } = run
     const newer =
       attempt > known.attempt || (attempt === known.attempt && text.length > known.text.length)
@@ -237,8 +231,7 @@ export class Answers {
       const step = run.steps.filter(({ state }) => state === 'waiting').at(-1)
       if (!step) return
       const { tool: name = '', toolCallId = '', arguments: delta = '' } = step
-      const { displayName = name } = tools.find((tool) => tool.toolCallId === toolCallId) ?? {}
-      const { waitsFor = 'approval' } = step
+      const { displayName = name, waitsFor = 'approval' } = step
       this.#set(waitingFor(answer, { toolCallId, name, displayName, delta, waitsFor }))
       return
     }
@@ -271,17 +264,10 @@ const failedWith = ({ waiting: _, ...answer }: RunningAnswer, reason = ''): Runn
 /** Calls are made one after the other, so what came before the next call or text is over. Refused calls have no result. */
 const ended = (tools: CalledTool[] = []) => tools.map((tool) => ({ ...tool, done: true }))
 
-/** The calls among the steps of a run. Only events have the names that people see. */
-function toolsOf(steps: AgentStep[], known: CalledTool[]): CalledTool[] {
-  const names = new Map(known.map(({ toolCallId, displayName }) => [toolCallId, displayName]))
-  const tools = new Map<string, CalledTool>()
-  for (const { tool: name, toolCallId = '', endedAt } of steps) {
-    if (name === undefined) continue
-    const displayName = names.get(toolCallId) ?? name
-    tools.set(toolCallId, { toolCallId, name, displayName, done: endedAt !== undefined })
-  }
-  // The steps may be older than the last event.
-  return tools.size < known.length ? known : [...tools.values()]
+/** The calls among the steps of a run, unless the steps are older than the last event. */
+function newerTools(steps: AgentStep[], known: CalledTool[]): CalledTool[] {
+  const tools = calledTools(steps)
+  return tools.length < known.length ? known : tools
 }
 
 function waitingFor(answer: RunningAnswer, data: AgentEvent['data']): RunningAnswer {

@@ -55,6 +55,7 @@ export const toStep = (actor: Actor, row: StepRow): Step => ({
   ...{ no: row.no, attempt: row.attempt, kind: row.kind as Step['kind'] },
   state: row.state as Step['state'],
   ...(row.tool !== null && { tool: row.tool }),
+  ...(row.display_name && { displayName: row.display_name }),
   ...(row.call_id !== null && { toolCallId: row.call_id }),
   ...(row.waits_for !== null && { waitsFor: row.waits_for as 'approval' | 'device' }),
   ...(row.arguments !== null &&

@@ -14,8 +14,12 @@ export type RunRow = Omit<
 }
 export type StepRow = Omit<
   CellRows['agent_steps'],
-  'app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money' | 'calls' | 'approved_at'
->
+  | ('app_no' | 'run_id' | 'reserved_tokens' | 'reserved_money' | 'calls' | 'approved_at')
+  | 'display_name'
+> & {
+  /** Only of runs: users don't see replays. */
+  display_name?: string | null
+}
 
 type OneRun = { appNo: number; runId: string }
 
@@ -83,7 +87,7 @@ export function listRunRows(
 
 export const listSteps = query<OneRun, StepRow>(
   'agents.listSteps',
-  `select no, attempt, kind, state, provider_id, model, text, tool, call_id, arguments, result, waits_for,
+  `select no, attempt, kind, state, provider_id, model, text, tool, display_name, call_id, arguments, result, waits_for,
      input_tokens, output_tokens, charged_tokens, charged_money, error, started_at, ended_at
    from agent_steps where app_no = :appNo and run_id = :runId::uuid order by no, attempt`,
 )
@@ -282,12 +286,19 @@ export const listTrail = query<OneRun, TrailRow>(
 
 /** Before the call, so that after a crash nobody thinks that it wasn't made. */
 export const addToolCall = query<
-  OneStep & { tool: string; callId: string; arguments: string; waitsFor: string | null }
+  OneStep & {
+    tool: string
+    displayName: string
+    callId: string
+    arguments: string
+    waitsFor: string | null
+  }
 >(
   'agents.addToolCall',
-  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, call_id, arguments, waits_for)
+  `insert into agent_steps (app_no, run_id, no, attempt, kind, state, tool, display_name, call_id, arguments, waits_for)
    values (:appNo, :runId::uuid, :no, :attempt, 'tool_call',
-     case when :waitsFor::text is null then 'running' else 'waiting' end, :tool, :callId, :arguments, :waitsFor)`,
+     case when :waitsFor::text is null then 'running' else 'waiting' end, :tool, :displayName, :callId, :arguments,
+     :waitsFor)`,
 )
 
 /** A call that was approved is made. */

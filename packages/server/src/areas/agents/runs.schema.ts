@@ -59,6 +59,11 @@ export const Step = Type.Object(
       }),
     ),
     tool: Type.Optional(Type.String({ description: '`tool_call`: name of the tool.' })),
+    displayName: Type.Optional(
+      Type.String({
+        description: '`tool_call`: name of the tool that people see. Not in replays.',
+      }),
+    ),
     toolCallId: Type.Optional(
       Type.String({ description: '`tool_call`: id of the call, like no other in the run.' }),
     ),

@@ -81,12 +81,13 @@ async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
   const approved = calling.tried.some((row) => row.recent && row.approved)
   const waitsFor = early || approved ? null : (tool?.waitsFor ?? null)
   const name = nameOf(tool, call)
+  const { displayName = name, executionText } = tool ?? {}
   await inStep(job, async (tx) => {
     const { id: callId, arguments: written } = call
-    await addToolCall.run(tx, { ...step, tool: name, callId, arguments: written, waitsFor })
+    const made = { tool: name, displayName, callId, arguments: written, waitsFor }
+    await addToolCall.run(tx, { ...step, ...made })
     if (waitsFor) await letRunWait.run(tx, step)
   })
-  const { displayName = name, executionText } = tool ?? {}
   stream.toolCalled(call, { name, displayName, ...(executionText && { executionText }) })
   if (early) return endCall(run, calling, early)
   if (!tool) return

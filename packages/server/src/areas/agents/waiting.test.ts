@@ -35,8 +35,8 @@ async function newAgent(more: object = {}) {
   await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
   const parameters = [{ key: 'day', type: 'string' as const, required: true }]
   await app.client.apiTools.create({
-    ...{ slug: 'book', description: 'Books', endpoint: tools.url, method: 'POST' },
-    ...{ enableBasicAuth: false, requiresApproval: true, parameters },
+    ...{ slug: 'book', name: 'Book a room', description: 'Books', endpoint: tools.url },
+    ...{ method: 'POST', enableBasicAuth: false, requiresApproval: true, parameters },
   })
   await app.client.frontendActions.create({
     ...{ triggerFunction: 'open$Shift', name: 'Open', description: 'Opens', parameters },
@@ -81,8 +81,8 @@ suite('approveAgentRun', () => {
     const { app, amira, ben } = asking
     const { messageId, runId, toolCallId, step } = await ask(asking, 'Monday')
     assert.deepEqual(
-      [step?.state, step?.tool, step?.waitsFor, step?.arguments],
-      ['waiting', 'book', 'approval', '{"day":"Monday"}'],
+      [step?.state, step?.tool, step?.displayName, step?.waitsFor, step?.arguments],
+      ['waiting', 'book', 'Book a room', 'approval', '{"day":"Monday"}'],
     )
     assert.equal(bookings('Monday').length, 0)
     // It holds no worker and no reservation, and keeps its place in the thread.
