@@ -24,7 +24,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
   const { error } = current
   const problem = error && (error instanceof LoquatError ? texts.noMedia : texts.noDevices)
   const alone = phase === 'ongoing' && participants.length === 0 ? texts.alone : ''
-  const recorded = current.recording ? texts.recorded : ''
+  const status = problem || texts.phases[phase] || alone
   const resize = isSmall ? texts.larger : texts.smaller
   return (
     <section
@@ -34,10 +34,16 @@ function OpenCall({ current }: { current: CurrentCall }) {
       data-count={Math.min(participants.length + 1, 9)}
     >
       <header>
-        <h2 className="lq-clip">
-          <bdi>{name}</bdi>
-        </h2>
-        <p role="status">{problem || texts.phases[phase] || recorded || alone}</p>
+        <div className="lq-call-head">
+          <h2 className="lq-clip">
+            <bdi>{name}</bdi>
+          </h2>
+          <p role="status">
+            {/* Whatever else there is to say, nobody may miss it. */}
+            {current.recording && <span className="lq-call-recorded">{texts.recorded}</span>}
+            {status && <span>{status}</span>}
+          </p>
+        </div>
         <button
           type="button"
           className="lq-tool"

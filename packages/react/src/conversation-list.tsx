@@ -156,7 +156,12 @@ function Preview({ conversation }: { conversation: Conversation }) {
           <Status message={lastMessage} />
         </bdi>
       )}
-      {isGroup && <bdi>{sender}:</bdi>} {summaryOf(lastMessage, strings)}
+      {isGroup && (
+        <>
+          <bdi>{sender}</bdi>:
+        </>
+      )}{' '}
+      {summaryOf(lastMessage, strings)}
     </span>
   )
 }

@@ -37,7 +37,9 @@ function IncomingCall({ call }: { call: Call }) {
         <strong className="lq-clip">
           <bdi>{name}</bdi>
         </strong>
-        <small className="lq-soft">{texts.incoming[type](caller)}</small>
+        <small className="lq-soft">
+          {kind === 'group' ? texts.incoming[type](caller) : texts.ringing[type]}
+        </small>
         {problem && <Problem />}
       </div>
       <button

@@ -24,6 +24,34 @@ const seesOther = (page: Page) =>
 const PHONE = { width: 390, height: 800 }
 const texts = ar.calls
 
+/** The member who was added last. The preview of the group is longer than the phone is wide. */
+const LONG = 'Maximilian'
+
+/** In how many lines the phone says what rings. */
+const LINES = `(() => {
+  const range = document.createRange()
+  range.selectNodeContents(document.querySelector('.lq-ringing-names > small'))
+  return range.getClientRects().length
+})()`
+
+/** Which letters of the long name are cut off. */
+const HIDDEN = `(() => {
+  const previews = [...document.querySelectorAll('.lq-preview')]
+  const element = previews.find(({ textContent }) => textContent.includes('${LONG}'))
+  const box = element.getBoundingClientRect()
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+  while (!texts.nextNode().textContent.includes('${LONG}'));
+  const { currentNode: text } = texts
+  const start = text.textContent.indexOf('${LONG}')
+  const range = document.createRange()
+  return [...'${LONG}'].filter((_, nth) => {
+    range.setStart(text, start + nth)
+    range.setEnd(text, start + nth + 1)
+    const { left, right, top, bottom } = range.getBoundingClientRect()
+    return left < box.left || right > box.right || top < box.top || bottom > box.bottom
+  })
+})()`
+
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 suite('calls in the kit', () => {
@@ -37,7 +65,10 @@ suite('calls in the kit', () => {
     await openRoom(amira, /^Ben/)
     await button(amira, 'Start a video call').click()
     await amira.getByText('Ringing…').waitFor()
-    await ben.getByText(texts.incoming.video('Amira Haddad')).waitFor()
+    await ben.getByText(texts.ringing.video).waitFor()
+    await ben.locator('.lq-preview', { hasText: LONG }).waitFor()
+    assert.equal(await ben.evaluate(LINES), 1)
+    assert.deepEqual(await ben.evaluate(HIDDEN), [])
     await shoot(ben, 'call-incoming-390-ar')
     assert.deepEqual(await findings(ben), [])
     await button(ben, texts.answer).click()
@@ -47,6 +78,13 @@ suite('calls in the kit', () => {
     await shoot(amira, 'call')
     await shoot(ben, 'call-390-ar')
     assert.deepEqual(await findings(amira), [])
+    const { data } = await app.client.calls.list()
+    await app.client.calls.startRecording(data[0]?.sessionId ?? '')
+    await amira.getByText('This call is recorded.').waitFor()
+    await ben.getByText(texts.recorded).waitFor()
+    await shoot(amira, 'call-recorded')
+    await shoot(ben, 'call-recorded-390-ar')
+    assert.deepEqual(await findings(ben), [])
     await button(amira, 'Make the call smaller').click()
     await shoot(amira, 'call-small')
     await button(ben, texts.smaller).click()

@@ -209,6 +209,7 @@ export const ar: Strings = {
   },
   calls: {
     start: { audio: 'بدء مكالمة صوتية', video: 'بدء مكالمة فيديو' },
+    ringing: { audio: 'مكالمة صوتية واردة', video: 'مكالمة فيديو واردة' },
     incoming: {
       audio: (name) => `مكالمة صوتية واردة من ${name}`,
       video: (name) => `مكالمة فيديو واردة من ${name}`,

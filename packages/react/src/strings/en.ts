@@ -194,6 +194,8 @@ export const en = {
   } as Record<string, (by: string, on: string) => string>,
   calls: {
     start: { audio: 'Start an audio call', video: 'Start a video call' },
+    ringing: { audio: 'Incoming audio call', video: 'Incoming video call' },
+    /** In a group. */
     incoming: {
       audio: (name: string) => `${name} is calling you`,
       video: (name: string) => `${name} is calling you with video`,

@@ -195,6 +195,7 @@ export const es: Strings = {
   },
   calls: {
     start: { audio: 'Iniciar una llamada', video: 'Iniciar una videollamada' },
+    ringing: { audio: 'Llamada de voz entrante', video: 'Videollamada entrante' },
     incoming: {
       audio: (name) => `${name} te está llamando`,
       video: (name) => `${name} te hace una videollamada`,
