@@ -14,7 +14,7 @@ interface Video {
   getVideoPlaybackQuality(): { totalVideoFrames: number }
 }
 
-const chat = new LoquatClient(options)
+export const chat = new LoquatClient(options)
 chat.start()
 export const calls = new Calls(chat, { video: { width: 320, height: 180, frameRate: 10 } })
 

@@ -1,7 +1,7 @@
 /** Two browsers with fake cameras and microphones call each other, through both media servers. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { openChromium } from '../../server/test/chromium.ts'
 import { CAN_CONVERT, CAN_RUN_JANUS, SECRET, startJanus } from '../../server/test/janus.ts'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
@@ -150,5 +150,108 @@ suite('calls in browsers', () => {
     assert.ok(Math.abs(counted - call.totalVideoMinutes) < 0.02, `${counted}`)
     await until('no connection is left', async () => (await connections()).rows.length === 0)
     if (CAN_CONVERT) await checkRecordings(app, sessionId)
+  })
+})
+
+/** Keeps what a function of the browser returns until `release`, as if the user had to be asked, or the network was slow. */
+const hold = (tab: Page, owner: string, name: string) =>
+  tab.evaluate(`(() => {
+    const owner = ${owner}
+    const real = owner.${name}.bind(owner)
+    globalThis.held = undefined
+    const { promise, resolve } = Promise.withResolvers()
+    owner.${name} = async (...given) => {
+      const result = await real(...given)
+      globalThis.held = result
+      await promise
+      return result
+    }
+    globalThis.release = () => {
+      owner.${name} = real
+      resolve()
+    }
+  })()`)
+const release = (tab: Page) => tab.evaluate('release()')
+
+/** Begins something that `begun` waits for. */
+const begin = (tab: Page, work: string) => tab.evaluate(`globalThis.begun = ${work}, undefined`)
+const begun = (tab: Page) => tab.evaluate('begun.then(() => undefined)')
+
+suite('a device', () => {
+  let app: TestApp
+  let amira: Page
+  let ben: Page
+
+  before(async () => {
+    app = await server.newApp()
+    await app.users('amira', 'ben')
+    const members = { participants: ['ben'] }
+    await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+    ;[amira, ben] = await Promise.all([signIn(app, 'amira'), signIn(app, 'ben')])
+  })
+
+  const meet = () =>
+    amira.evaluate(() =>
+      page.calls.start({ receiver: 'team', receiverType: 'group', type: 'video', mode: 'meet' }),
+    )
+
+  test('sends nothing that its user switched off before the browser allowed it', async () => {
+    await hold(amira, 'navigator.mediaDevices', 'getUserMedia')
+    await amira.evaluate(() => page.calls.start({ receiver: 'ben', type: 'video' }))
+    await amira.evaluate(() => page.calls.setMicrophone(false))
+    await amira.evaluate(() => page.calls.setCamera(false))
+    await release(amira)
+    await sees(amira, ({ current }) => current?.local)
+    const tracks = 'page.calls.state.current.local.getTracks()'
+    const sent = `${tracks}.map(({ kind, enabled }) => kind + (enabled ? ' on' : ' off'))`
+    assert.deepEqual(await amira.evaluate(sent), ['audio off'])
+    await amira.evaluate(() => page.calls.leave())
+    await sees(ben, ({ incoming }) => incoming.length === 0)
+  })
+
+  test('hears how a call ended, also before it knows that it has started it', async () => {
+    await begin(amira, "new Promise((resolve) => page.chat.on('call.rejected', resolve))")
+    await amira.evaluate('globalThis.rejected = begun, undefined')
+    await hold(amira, 'globalThis', 'fetch')
+    await begin(amira, "page.calls.start({ receiver: 'ben', type: 'audio' })")
+    await sees(ben, ({ incoming }) => incoming.length === 1)
+    await ben.evaluate(() => page.calls.reject(page.calls.state.incoming[0]?.sessionId ?? ''))
+    await amira.evaluate('rejected.then(() => undefined)')
+    await release(amira)
+    await begun(amira)
+    assert.equal(await amira.evaluate(() => page.calls.state.current?.phase), undefined)
+  })
+
+  test('of a user who is called by the user whom it calls is in the same call', async () => {
+    await ben.evaluate(() => page.calls.start({ receiver: 'amira', type: 'audio' }))
+    await amira.evaluate(() => page.calls.start({ receiver: 'ben', type: 'audio' }))
+    await sees(ben, ({ current }) => current?.call.callInitiator === 'amira')
+    await sees(ben, ({ current }) => current?.participants[0]?.uid === 'amira')
+    await sees(amira, ({ current }) => current?.participants[0]?.uid === 'ben')
+    await amira.evaluate(() => page.calls.end())
+    await sees(ben, ({ current, incoming }) => !current && incoming.length === 0)
+  })
+
+  test('leaves the call of a group whose member its user is no more', async () => {
+    await meet()
+    const sessionId = await amira.evaluate(() => page.calls.state.current?.call.sessionId ?? '')
+    await ben.evaluate((id) => page.calls.join(id), sessionId)
+    await sees(ben, ({ current }) => current?.local)
+    await app.client.groupMembers.kick('team', 'ben')
+    await sees(ben, ({ current }) => current === undefined)
+    await amira.evaluate(() => page.calls.end())
+  })
+
+  test('captures no screen that its user chose after the end of the call', async () => {
+    await meet()
+    await sees(amira, ({ current }) => current?.phase === 'ongoing')
+    await hold(amira, 'navigator.mediaDevices', 'getDisplayMedia')
+    await begin(amira, 'page.calls.shareScreen(true)')
+    await amira.waitForFunction('globalThis.held?.getTracks?.().length > 0')
+    await amira.evaluate(() => page.calls.end())
+    await release(amira)
+    await begun(amira)
+    const states = 'held.getTracks().map(({ readyState }) => readyState)'
+    assert.deepEqual(await amira.evaluate(states), ['ended'])
   })
 })
