@@ -221,6 +221,8 @@ suite('the showcase', () => {
       await phone.locator('.lq[data-layout=messenger]').waitFor()
       await message(phone, 'pictures for the store').waitFor()
       assert.equal(await row(phone, /^Lunch/).isVisible(), false)
+      const name = `document.querySelector('[data-part=conversation] .lq-header h2')`
+      assert.ok(await phone.evaluate(`${name}.scrollWidth <= ${name}.clientWidth`), 'cut off')
       if (SHOTS) await shootPhone(phone, theme)
       assert.deepEqual(await findings(phone), [], theme)
       await phone.context().close()
