@@ -1,6 +1,6 @@
 /** What the console lists by hand is complete and exists. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { features } from '../../server/src/core/access/definitions.ts'
 import { ACTIONS } from '../src/areas/roles/actions.ts'
@@ -52,5 +52,30 @@ suite('the pages that are looked at', () => {
       paths.filter((path) => !known(path)),
       [],
     )
+  })
+})
+
+/** The classes that begin the selectors of some files. */
+function classesIn(pattern: string): Map<string, Set<string>> {
+  const classes = new Map<string, Set<string>>()
+  const cwd = new URL('../src/', import.meta.url).pathname
+  for (const file of globSync(pattern, { cwd })) {
+    const text = readFileSync(`${cwd}${file}`, 'utf8').replaceAll(/\/\*.*?\*\//gs, '')
+    for (const [, name = ''] of text.matchAll(/(?:^|[{},])\s*\.([\w-]+)[^{},]*(?=[^{}]*\{)/g)) {
+      const folder = file.split('/').slice(0, -1).join('/')
+      classes.set(name, (classes.get(name) ?? new Set()).add(folder))
+    }
+  }
+  return classes
+}
+
+suite('the styles of an area', () => {
+  // They stay in the page when another area is opened.
+  test('have class names of their own, or those of shared styles', () => {
+    const shared = classesIn('{styles,shared}/*.css')
+    const areas = [...classesIn('areas/**/*.css')]
+    assert.ok(areas.length > 100)
+    const twice = areas.filter(([name, folders]) => folders.size > 1 && !shared.has(name))
+    assert.deepEqual(twice, [])
   })
 })

@@ -349,7 +349,7 @@ suite('agents', () => {
     await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=answers`)
     await page.getByLabel('Mentions in groups').check()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved whom it answers').waitFor()
+    await page.getByText('Saved Helper').waitFor()
     await page.getByRole('tab', { name: 'Tools' }).click()
     await page.getByLabel('Search messages').first().check()
     await page.getByLabel('Send messages').first().check()

@@ -13,7 +13,7 @@ export function Answering({ one }: { one: AnyAgent }) {
   const [answersAgents, setAgents] = useState(one.agent.answersAgents)
   const changes = { answersMentions, answersAgents }
   const save = useSave(
-    'whom it answers',
+    one.agent.name,
     () => undefined,
     () =>
       one.kind === 'built' ? agents.update(uid, changes) : externalAgents.update(uid, changes),

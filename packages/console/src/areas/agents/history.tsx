@@ -40,17 +40,17 @@ export function History({ agentUid }: { agentUid: string }) {
     )
   }
   return (
-    <div className="history">
+    <div className="chooser">
       <Panel title="Revisions" about="Each change makes one. Answers name the one they used.">
-        <ul className="revisions">
+        <ul className="choices">
           {rows.map((revision) => (
             <li key={revision.no}>
               <AriaButton
-                className="revision"
+                className="choice"
                 aria-pressed={revision.no === shown.no}
                 onPress={() => choose(revision.no)}
               >
-                <span className="revision-head">
+                <span className="choice-head">
                   <strong>Revision {revision.no}</strong>
                   <Time at={Math.floor(revision.createdAt / 1000)} />
                 </span>

@@ -68,10 +68,10 @@ export function Instructions({ agent }: { agent: Agent }) {
           <div>
             <h3>Variables</h3>
             <p className="soft">Replaced in each conversation. Select one to insert it.</p>
-            <ul className="variables">
+            <ul className="choices">
               {all.map(([name, about]) => (
                 <li key={name}>
-                  <Button className="variable" onPress={() => insert(name)}>
+                  <Button className="choice" onPress={() => insert(name)}>
                     <code className="clip">@{name}</code>
                     {about && <small>{about}</small>}
                   </Button>

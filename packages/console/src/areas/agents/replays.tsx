@@ -36,17 +36,17 @@ export function Replays(props: {
   if (replays.error) return <Problem error={replays.error} retry={replays.refetch} />
   if (!shown) return null
   return (
-    <div className="history">
+    <div className="chooser">
       <Panel title="Replays" about="Nobody in the conversation notices them.">
-        <ul className="revisions">
+        <ul className="choices">
           {rows.map((replay) => (
             <li key={replay.id}>
               <AriaButton
-                className="revision"
+                className="choice"
                 aria-pressed={replay.id === shown.id}
                 onPress={() => choose(replay.id)}
               >
-                <span className="revision-head">
+                <span className="choice-head">
                   <strong>{replay.mode === 'live' ? 'Live' : 'Recorded'}</strong>
                   <Time at={Math.floor(replay.createdAt / 1000)} />
                 </span>

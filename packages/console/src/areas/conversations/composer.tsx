@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
+import { submitOnEnter } from '../../shared/enter.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { appKey, manage } from '../../shared/manage.ts'
 import { Problem } from '../../shared/problem.tsx'
@@ -87,13 +88,7 @@ export function Composer(props: {
           placeholder="Write a message"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            // Enter accepts the suggestion of an input method. Safari ends the composition before that key.
-            const { isComposing, keyCode } = event.nativeEvent
-            if (event.key !== 'Enter' || event.shiftKey || isComposing || keyCode === 229) return
-            event.preventDefault()
-            event.currentTarget.form?.requestSubmit()
-          }}
+          onKeyDown={submitOnEnter}
         />
         <button
           type="submit"

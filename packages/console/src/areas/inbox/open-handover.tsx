@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState } from 'react'
 import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Button } from '../../shared/button.tsx'
+import { submitOnEnter } from '../../shared/enter.ts'
 import { inboxKey } from '../../shared/handovers.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { manage, useAppId, useSession } from '../../shared/manage.ts'
@@ -126,7 +127,7 @@ function Line({ message, isAgent }: { message: Message; isAgent: boolean }) {
   )
 }
 
-/** Sends a text as the agent. Enter sends, Shift and Enter break the line. */
+/** Sends a text as the agent. */
 function Answer(props: { id: string; agent: string; onSent: () => void }) {
   const appId = useAppId()
   const field = useId()
@@ -160,13 +161,7 @@ function Answer(props: { id: string; agent: string; onSent: () => void }) {
         placeholder={`Answer as ${props.agent}`}
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          // Enter accepts the suggestion of an input method. Safari ends the composition before that key.
-          const { isComposing, keyCode } = event.nativeEvent
-          if (event.key !== 'Enter' || event.shiftKey || isComposing || keyCode === 229) return
-          event.preventDefault()
-          event.currentTarget.form?.requestSubmit()
-        }}
+        onKeyDown={submitOnEnter}
       />
       <button
         type="submit"
