@@ -9,13 +9,16 @@ const LAST_MS = 8_640_000_000_000_000
 export const Milliseconds = (description: string) =>
   Type.Integer({ minimum: 0, maximum: LAST_MS, description })
 
-export const CursorQuery = {
-  limit: Type.Integer({
+export const Limit = (usual: number) =>
+  Type.Integer({
     minimum: 1,
     maximum: 100,
-    default: 10,
+    default: usual,
     description: 'Maximum number of records per page.',
-  }),
+  })
+
+export const CursorQuery = {
+  limit: Limit(10),
   affix: Type.Enum(['append', 'prepend'], {
     default: 'append',
     description: 'With `createdAt`: older records (`append`) or newer ones (`prepend`).',
@@ -40,6 +43,29 @@ export const CursorPage = <T extends TSchema>(record: T) =>
       ...Data(Type.Array(record)).properties,
       meta: Type.Object(
         { previous: Type.Optional(Cursor), current: Current, next: Type.Optional(Cursor) },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+/** A page of a list that continues at a record: `place` is the type of its id or number. */
+export const NextPage = <T extends TSchema, P extends TSchema>(
+  record: T,
+  place: (options: { description: string }) => P,
+  parameter = '`before`',
+) =>
+  Type.Object(
+    {
+      data: Type.Array(record),
+      meta: Type.Object(
+        {
+          next: Type.Optional(
+            place({
+              description: `Pass this as ${parameter} to get the next page. Missing on the last page.`,
+            }),
+          ),
+        },
         { additionalProperties: false },
       ),
     },

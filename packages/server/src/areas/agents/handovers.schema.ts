@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
 import { Id, Text } from '../../platform/http/schemas.ts'
-import { Milliseconds } from './cursor.ts'
+import { Limit, Milliseconds, NextPage } from './cursor.ts'
 
 const HANDOVER_STATES = ['open', 'taken', 'closed'] as const
 export type HandoverState = (typeof HANDOVER_STATES)[number]
@@ -82,12 +82,7 @@ export const TakeQuery = Type.Object({
 export type TakeQuery = Static<typeof TakeQuery>
 
 export const HandoverQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of records per page.',
-  }),
+  limit: Limit(20),
   before: Type.Optional(
     Type.String({
       pattern: UUID,
@@ -115,20 +110,8 @@ export const HandoverQuery = Type.Object({
 })
 export type HandoverQuery = Static<typeof HandoverQuery>
 
-export const HandoverList = Type.Object(
-  {
-    data: Type.Array(AgentHandover),
-    meta: Type.Object(
-      {
-        next: Type.Optional(
-          Type.String({
-            description:
-              'Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
+export const HandoverList = NextPage(
+  AgentHandover,
+  Type.String,
+  '`before`, or as `after` in ascending order,',
 )

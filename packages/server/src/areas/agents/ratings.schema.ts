@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Id, Text } from '../../platform/http/schemas.ts'
-import { Milliseconds } from './cursor.ts'
+import { Limit, Milliseconds, NextPage } from './cursor.ts'
 import { AgentRunParams } from './runs.schema.ts'
 
 const Thumb = Type.Enum(['up', 'down'], { description: 'What the user thinks of the answer.' })
@@ -51,12 +51,7 @@ export const AgentRating = Type.Object(
 export type AgentRating = Static<typeof AgentRating>
 
 export const RatingQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of records per page.',
-  }),
+  limit: Limit(20),
   before: Type.Optional(
     Type.String({
       ...RunId,
@@ -86,19 +81,4 @@ export const RatingQuery = Type.Object({
 })
 export type RatingQuery = Static<typeof RatingQuery>
 
-export const RatingList = Type.Object(
-  {
-    data: Type.Array(AgentRating),
-    meta: Type.Object(
-      {
-        next: Type.Optional(
-          Type.String({
-            description: 'Pass this as `before` to get the next page. Missing on the last page.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
+export const RatingList = NextPage(AgentRating, Type.String)

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Milliseconds } from './cursor.ts'
+import { Limit, Milliseconds, NextPage } from './cursor.ts'
 import { ExternalAgentChanges } from './external.schema.ts'
 import { AgentChanges, AgentParams } from './schema.ts'
 
@@ -86,12 +86,7 @@ export type RestoredRevision = Static<typeof RestoredRevision>
 export const AgentRevisionParams = Type.Object({ ...AgentParams.properties, no: No })
 
 export const AgentRevisionQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of records per page.',
-  }),
+  limit: Limit(20),
   before: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: LAST_REVISION },
@@ -101,19 +96,4 @@ export const AgentRevisionQuery = Type.Object({
 })
 export type AgentRevisionQuery = Static<typeof AgentRevisionQuery>
 
-export const AgentRevisionList = Type.Object(
-  {
-    data: Type.Array(AgentRevision),
-    meta: Type.Object(
-      {
-        next: Type.Optional(
-          Type.Integer({
-            description: 'Pass this as `before` to get the next page. Missing on the last page.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
+export const AgentRevisionList = NextPage(AgentRevision, Type.Integer)

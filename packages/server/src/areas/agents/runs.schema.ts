@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
 import { Id } from '../../platform/http/schemas.ts'
-import { Milliseconds } from './cursor.ts'
+import { Limit, Milliseconds, NextPage } from './cursor.ts'
 
 export const RUN_STATES = [
   ...(['queued', 'running', 'waiting', 'finished', 'failed', 'cancelled'] as const),
@@ -168,12 +168,7 @@ export const DeviceResult = Type.Object({
 export type DeviceResult = Static<typeof DeviceResult>
 
 export const AgentRunQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of records per page.',
-  }),
+  limit: Limit(20),
   before: Type.Optional(
     Type.String({
       ...AgentRunParams.properties.runId,
@@ -186,19 +181,4 @@ export const AgentRunQuery = Type.Object({
 })
 export type AgentRunQuery = Static<typeof AgentRunQuery>
 
-export const AgentRunList = Type.Object(
-  {
-    data: Type.Array(AgentRun),
-    meta: Type.Object(
-      {
-        next: Type.Optional(
-          Type.String({
-            description: 'Pass this as `before` to get the next page. Missing on the last page.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
+export const AgentRunList = NextPage(AgentRun, Type.String)

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../../deps.ts'
-import type { Access } from '../../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../../platform/http/schemas.ts'
 import { CallFailed } from '../../../platform/net/json-call.ts'
 import { READ_ERRORS } from '../../messages/errors.ts'
 import { findEmbedder } from '../../models/embedder.actions.ts'
 import { getAgentRow } from '../actions.ts'
 import { pageOf, rangeOf } from '../cursor.ts'
+import { access, BASE, finding, tags } from './access.ts'
 import {
   attachKnowledge,
   createKnowledgeText,
@@ -46,15 +46,6 @@ import {
 } from './schema.ts'
 import { EMBED_MS, findKnowledge } from './search.ts'
 
-const access: Access = {
-  scope: 'fullAccess',
-  users: false,
-  onBehalfOf: 'ignored',
-  rate: 'standard',
-}
-const finding = { ...access, errors: ['ERR_KB_NOT_FOUND'] as const }
-const tags = ['knowledge']
-const BASE = '/ai-agents/agent-builder/knowledge-base'
 const OF_AGENT = '/ai-agents/agent-builder/agents/:uid/knowledge-base'
 
 export const knowledgeRoutes =

@@ -2,7 +2,7 @@ import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../../core/uuid.ts'
 import { Name } from '../../../platform/http/schemas.ts'
-import { CursorPage, CursorQuery, Milliseconds } from '../cursor.ts'
+import { CursorPage, CursorQuery, Limit, Milliseconds, NextPage } from '../cursor.ts'
 
 /** Why a source couldn't be indexed. */
 export const FAIL_REASONS = [
@@ -96,12 +96,7 @@ export const KnowledgeChunk = Type.Object(
 export type KnowledgeChunk = Static<typeof KnowledgeChunk>
 
 export const ChunkQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 100,
-    default: 20,
-    description: 'Maximum number of records per page.',
-  }),
+  limit: Limit(20),
   after: Type.Optional(
     Type.Integer({
       minimum: -1,
@@ -110,22 +105,7 @@ export const ChunkQuery = Type.Object({
     }),
   ),
 })
-export const ChunkList = Type.Object(
-  {
-    data: Type.Array(KnowledgeChunk),
-    meta: Type.Object(
-      {
-        next: Type.Optional(
-          Type.Integer({
-            description: 'Pass this as `after` to get the next page. Missing on the last page.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
+export const ChunkList = NextPage(KnowledgeChunk, Type.Integer, '`after`')
 
 /** The types that can be read. */
 export const FILE_TYPES = [

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../../../deps.ts'
-import type { Access } from '../../../../gate/plugin.ts'
 import { Data } from '../../../../platform/http/schemas.ts'
 import { vectorsIdOf } from '../../../models/embedder.actions.ts'
 import { findEmbedding } from '../../../models/queries.ts'
 import { pageOf, rangeOf } from '../../cursor.ts'
+import { access, BASE, finding, tags } from '../access.ts'
 import { KnowledgeSource } from '../schema.ts'
 import {
   crawlKnowledgeWebsite,
@@ -27,16 +27,8 @@ import {
   WebsiteParams,
 } from './schema.ts'
 
-const access: Access = {
-  scope: 'fullAccess',
-  users: false,
-  onBehalfOf: 'ignored',
-  rate: 'standard',
-}
-const finding = { ...access, errors: ['ERR_KB_NOT_FOUND'] as const }
-const tags = ['knowledge']
-const BASE = '/ai-agents/agent-builder/knowledge-base/website'
-const PAGES = `${BASE}/:parentUniqueId/discovered-urls`
+const WEBSITES = `${BASE}/website`
+const PAGES = `${WEBSITES}/:parentUniqueId/discovered-urls`
 
 const moment = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))
 
@@ -44,7 +36,7 @@ export const crawlRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
-      BASE,
+      WEBSITES,
       {
         config: { ...access, errors: ['ERR_PLAN_QUOTA_RESTRICTION'] },
         schema: {
@@ -61,7 +53,7 @@ export const crawlRoutes =
     )
 
     app.post(
-      `${BASE}/:parentUniqueId/crawl`,
+      `${WEBSITES}/:parentUniqueId/crawl`,
       {
         config: finding,
         schema: {
