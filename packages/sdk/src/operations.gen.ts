@@ -78,7 +78,7 @@ export type AgentBudgetChanges = {
   userDayTokens?: number | null | undefined
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number | null | undefined
-  /** Tokens of the app in one month (UTC). */
+  /** Tokens of the app in one month (UTC), with those of embeddings. */
   appMonthTokens?: number | null | undefined
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number | null | undefined
@@ -97,7 +97,7 @@ export type AgentBudgets = {
   userDayTokens?: number
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number
-  /** Tokens of the app in one month (UTC). */
+  /** Tokens of the app in one month (UTC), with those of embeddings. */
   appMonthTokens?: number
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number
@@ -308,6 +308,7 @@ export type AgentReplay = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -389,6 +390,7 @@ export type AgentReplayDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -530,7 +532,7 @@ export type AgentRun = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -551,6 +553,7 @@ export type AgentRun = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -590,7 +593,7 @@ export type AgentRunDetails = {
   revision?: number
   /** `queued`: an earlier question in the thread is being answered, or no worker is free. `waiting`: for a person. */
   state: 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'cancelled'
-  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. */
+  /** Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer. */
   reason?:
     | 'answered'
     | 'cut_short'
@@ -611,6 +614,7 @@ export type AgentRunDetails = {
     | 'repeated_call'
     | 'too_many_steps'
     | 'unanswered'
+    | 'too_many_runs'
     | 'budget_run'
     | 'budget_user'
     | 'budget_app'
@@ -655,7 +659,7 @@ export type AgentStep = {
   tool?: string
   /** `tool_call`: name of the tool that people see. Not in replays. */
   displayName?: string
-  /** `tool_call`: id that the model gave. */
+  /** `tool_call`: id of the call, like no other in the run. */
   toolCallId?: string
   /** `tool_call`: what the model passed. Users see it while the call waits. */
   arguments?: string
@@ -779,7 +783,7 @@ export type ApiTool = {
   basicAuthUsername?: string
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean
@@ -830,7 +834,7 @@ export type ApiToolChanges = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -2957,7 +2961,7 @@ export type KnowledgePage = {
   description?: string
   /** `discovered`: nobody has asked for it to be indexed. `processing`: it will be visited. `processed`: agents find it. `failed` and `skipped`: `reason` says why. */
   status: 'discovered' | 'processing' | 'processed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
+  /** Why it failed or was skipped. `robots`: the robots.txt of the site forbids it. `other_host`, `moved`: it redirects. `gone`: there is no such page any more. `refused`: the site does not show it. `unreachable`: the site does not answer, or too slowly; what was indexed before is still found. `forbidden_target`: its host has a private address. `not_text`: it is no HTML, text or Markdown. `too_large`: it has more than 2 MB. `too_long`: it has more than 1,000 chunks. `unreadable`: it is broken. `empty`: it has no text. `noindex`: it does not want to be found. `duplicate`: another page has the same text. `excluded`: you have excluded it. `limit`: the website has `maxPages` pages, or the crawl took too long, or read too much. `app_full`: your sources would have more than 100,000 chunks. */
   reason?:
     | 'robots'
     | 'other_host'
@@ -3105,7 +3109,7 @@ export type McpServer = {
   url: string
   /** What it offers. */
   description?: string
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean
   /** Picture. */
   icon?: string
@@ -3688,7 +3692,7 @@ export type NewApiTool = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. */
+  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -4035,7 +4039,7 @@ export type NewKnowledgeWebsite = {
   title?: string | undefined
   /** How many links away from the first page to look. */
   depth?: number | undefined
-  /** How many pages to keep at most. */
+  /** How many pages to keep at most. Pages that are skipped or fail do not count; a website knows up to five times as many. */
   maxPages?: number | undefined
   /** Whether pages are indexed as they are found. If not, choose first: list the pages, then index them without those that you exclude. */
   index?: boolean | undefined
@@ -4050,7 +4054,7 @@ export type NewMcpServer = {
   url: string
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -7194,7 +7198,7 @@ export type CreateAgentHandoverBody = NewAgentHandover
 export type ListAgentHandoversAnswer = {
   data: AgentHandover[]
   meta: {
-    /** Pass this as `before` to get the next page. Missing on the last page. */
+    /** Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page. */
     next?: string
   }
 }
@@ -7204,12 +7208,21 @@ export type ListAgentHandoversQuery = {
   limit?: number | undefined
   /** Only handovers older than this one. Pass `meta.next` of the previous page. */
   before?: string | undefined
+  /** Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page. */
+  after?: string | undefined
+  /** By when conversations were handed over. `asc`: users who have waited longest come first. Default: descending. */
+  sortOrder?: 'asc' | 'desc' | undefined
   /** Only handovers of this agent. */
   agentUid?: string | undefined
   /** Only conversations of this user. */
   uid?: string | undefined
   /** Only handovers in this state. */
   state?: 'open' | 'taken' | 'closed' | undefined
+}
+
+export type TakeAgentHandoverQuery = {
+  /** Take it over from this person: `takenBy` of the handover. */
+  from?: string | undefined
 }
 
 export type AnswerAgentHandoverBody = HandoverAnswer
@@ -7320,7 +7333,7 @@ export type UpdateMcpServerBody = {
   url?: string | undefined
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. */
+  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -12307,7 +12320,7 @@ export class UserAgentHandoversMethods {
     return this.#transport.data({ method: 'POST', path: '/v3/ai-agents/handovers', body }, options)
   }
 
-  /** List handovers, newest first. */
+  /** List handovers. */
   async list(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12318,7 +12331,7 @@ export class UserAgentHandoversMethods {
     )
   }
 
-  /** List handovers, newest first (iterates over all pages). */
+  /** List handovers (iterates over all pages). */
   all(
     query?: ListAgentHandoversQuery,
     options?: CallOptions,
@@ -12353,9 +12366,13 @@ export class AgentHandoversMethods extends UserAgentHandoversMethods {
   }
 
   /** Take a conversation that was handed over. */
-  async take(handoverId: string, options?: CallOptions): Promise<AgentHandover> {
+  async take(
+    handoverId: string,
+    query?: TakeAgentHandoverQuery,
+    options?: CallOptions,
+  ): Promise<AgentHandover> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take` },
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take`, query },
       options,
     )
   }
