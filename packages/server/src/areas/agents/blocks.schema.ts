@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { Metadata, Name, Text, Url } from '../../platform/http/schemas.ts'
+import { Metadata, Milliseconds, Name, Text, Url } from '../../platform/http/schemas.ts'
 import { SECRET } from '../../platform/http/secret-fields.ts'
-import { CursorPage, CursorQuery, Milliseconds } from './cursor.ts'
+import { CursorPage, CursorQuery } from './cursor.ts'
 
 const JsonSchema = Metadata(20_000, 'Parameters as a JSON schema of an object.')
 

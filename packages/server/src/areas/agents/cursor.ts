@@ -1,13 +1,7 @@
 /** Pages of agents and their parts: newest first, continued after a time of creation. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Current } from '../../platform/http/id-page.ts'
-import { Data } from '../../platform/http/schemas.ts'
-
-/** The last millisecond that a Date can hold. */
-const LAST_MS = 8_640_000_000_000_000
-
-export const Milliseconds = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: LAST_MS, description })
+import { Data, Milliseconds } from '../../platform/http/schemas.ts'
 
 export const Limit = (usual: number) =>
   Type.Integer({

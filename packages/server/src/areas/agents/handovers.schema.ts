@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
-import { Id, Text } from '../../platform/http/schemas.ts'
-import { Limit, Milliseconds, NextPage } from './cursor.ts'
+import { Id, Milliseconds, Text } from '../../platform/http/schemas.ts'
+import { Limit, NextPage } from './cursor.ts'
 
 const HANDOVER_STATES = ['open', 'taken', 'closed'] as const
 export type HandoverState = (typeof HANDOVER_STATES)[number]

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Id, Text } from '../../platform/http/schemas.ts'
-import { Limit, Milliseconds, NextPage } from './cursor.ts'
+import { Id, Milliseconds, Text } from '../../platform/http/schemas.ts'
+import { Limit, NextPage } from './cursor.ts'
 import { AgentRunParams } from './runs.schema.ts'
 
 const Thumb = Type.Enum(['up', 'down'], { description: 'What the user thinks of the answer.' })

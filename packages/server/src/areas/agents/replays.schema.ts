@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
-import { Milliseconds } from './cursor.ts'
+import { Milliseconds } from '../../platform/http/schemas.ts'
 import { LAST_REVISION } from './revisions.schema.ts'
 import { AgentRunParams, END_REASONS, Step } from './runs.schema.ts'
 import { AgentChanges } from './schema.ts'

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Limit, Milliseconds, NextPage } from './cursor.ts'
+import { Milliseconds } from '../../platform/http/schemas.ts'
+import { Limit, NextPage } from './cursor.ts'
 import { ExternalAgentChanges } from './external.schema.ts'
 import { AgentChanges, AgentParams } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
-import { Id } from '../../platform/http/schemas.ts'
-import { Limit, Milliseconds, NextPage } from './cursor.ts'
+import { Id, Milliseconds } from '../../platform/http/schemas.ts'
+import { Limit, NextPage } from './cursor.ts'
 
 export const RUN_STATES = [
   ...(['queued', 'running', 'waiting', 'finished', 'failed', 'cancelled'] as const),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { Id, Metadata, Name, Text, Url } from '../../platform/http/schemas.ts'
+import { Id, Metadata, Milliseconds, Name, Text, Url } from '../../platform/http/schemas.ts'
 import { PictureUrl } from '../files/schema.ts'
-import { CursorPage, CursorQuery, Milliseconds } from './cursor.ts'
+import { CursorPage, CursorQuery } from './cursor.ts'
 
 export const DEFAULT_MODEL = 'gpt-4o-mini'
 

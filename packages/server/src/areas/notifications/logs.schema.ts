@@ -2,15 +2,11 @@ import { type Static, Type } from 'typebox'
 import { CHANNELS, REASONS } from '../../core/notifications/decide.ts'
 import { LOG_PROVIDERS, LOG_TRIGGERS } from '../../core/notifications/log.ts'
 import { Current } from '../../platform/http/id-page.ts'
-import { Data, Metadata } from '../../platform/http/schemas.ts'
+import { Data, Metadata, Milliseconds } from '../../platform/http/schemas.ts'
 
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 const LAST_ID = Number.MAX_SAFE_INTEGER
-/** The last millisecond that JavaScript can express. */
-const LAST_MS = 8_640_000_000_000_000
 
-const Milliseconds = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: LAST_MS, description })
 const MessageId = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: LAST_ID, description }))
 const Party = (description: string) =>

@@ -4,6 +4,13 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 /** Unix seconds. */
 export const Timestamp = (description: string) => Type.Integer({ minimum: 0, description })
 
+/** The last millisecond that a Date can hold. */
+const LAST_MS = 8_640_000_000_000_000
+
+/** Unix milliseconds. */
+export const Milliseconds = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: LAST_MS, description })
+
 /** The id of a user, group or role. It is converted to lower case. */
 export const Id = (description: string) =>
   Type.String({

@@ -1,8 +1,8 @@
 import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../../core/uuid.ts'
-import { Name } from '../../../platform/http/schemas.ts'
-import { CursorPage, CursorQuery, Limit, Milliseconds, NextPage } from '../cursor.ts'
+import { Milliseconds, Name } from '../../../platform/http/schemas.ts'
+import { CursorPage, CursorQuery, Limit, NextPage } from '../cursor.ts'
 
 /** Why a source couldn't be indexed. */
 export const FAIL_REASONS = [

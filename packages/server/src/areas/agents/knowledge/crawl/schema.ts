@@ -1,8 +1,8 @@
 import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../../../core/uuid.ts'
-import { Name } from '../../../../platform/http/schemas.ts'
-import { CursorPage, CursorQuery, Milliseconds } from '../../cursor.ts'
+import { Milliseconds, Name } from '../../../../platform/http/schemas.ts'
+import { CursorPage, CursorQuery } from '../../cursor.ts'
 import { URL_LENGTH } from './links.ts'
 
 /** Why a page failed or was skipped. */
