@@ -20,7 +20,7 @@ export {
   NewAttachment,
   textContent,
 } from './content.ts'
-export { type ErrorCode, errors, impossibleErrors } from './errors.ts'
+export { type ErrorCode, errors, impossibleErrors } from './errors/index.ts'
 export { type EventPayload, type EventType, events, triggerDataOf, triggers } from './events.ts'
 export {
   type ClientFrame,

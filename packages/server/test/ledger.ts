@@ -64,7 +64,7 @@ export interface ContractError {
   code: string
   status: number
   when: string | undefined
-  /** The service never returns it; protocol/src/errors.ts says why. */
+  /** The service never returns it; protocol/src/errors/ says why. */
   never: boolean
   state: State
 }
