@@ -15,6 +15,7 @@ import {
 import { join, newOperator } from '../../../test/operators.ts'
 import { useToolServer } from '../../../test/tool-server.ts'
 import { until } from '../../../test/until.ts'
+import { type AgentJob, inStep, Removed } from './run.ts'
 
 const server = useServer({
   roles: ['api', 'worker', 'gateway'],
@@ -491,6 +492,7 @@ suite('a run that is removed', () => {
     const before = asked()
     await amira.sendText(agent, 'Wait')
     await until('the model is asked', () => models.calls.length > before.models)
+    const runId = (await app.client.agentRuns.list()).data[0]?.id ?? ''
     await app.client.users.delete('amira', { permanent: true })
     await until('the run to go', async () => (await rowsIn(app, 'agent_runs')) === 0)
     release.resolve()
@@ -501,5 +503,13 @@ suite('a run that is removed', () => {
     })
     assert.deepEqual(await rowsLeft(app), [0, 0, 0])
     assert.equal(asked().tools, before.tools)
+    // Nor would a worker that is about to add a step.
+    const late: Pick<AgentJob, 'appNo' | 'input' | 'checkpoint'> = {
+      ...{ appNo: app.no, input: { runId }, checkpoint: (work) => app.cell.db.tx(work) },
+    }
+    await assert.rejects(
+      inStep(late as AgentJob, async () => assert.fail('a step is stored')),
+      Removed,
+    )
   })
 })
