@@ -14,14 +14,22 @@ import type { LastWords } from './tool-calls.ts'
 
 const GONE = 'question_deleted'
 
-/** Sends the answer and ends the run. Throws if nobody gets the answer. */
+/** Sends the answer and ends the run, also if nobody gets the answer: what the model wrote is known, and so is what it cost. */
 export async function finish(run: ActiveRun, answered: Answered): Promise<void> {
+  const { job, stream } = run
   try {
     await finishAnswered(run, answered)
   } catch (error) {
-    // What the model wrote is known, and so is what it cost.
-    if (endOf(error)) await inStep(run.job, (tx) => settleCall.run(tx, answered.settled))
-    throw error
+    const ended = endOf(error)
+    if (!ended) throw error
+    const { state, reason, detail } = ended
+    const over = { appNo: job.appNo, runId: job.input.runId, state, reason, error: detail }
+    // At once: a worker that found only the settled call would ask the model again.
+    await inStep(job, async (tx) => {
+      await endRun.run(tx, over)
+      await settleCall.run(tx, answered.settled)
+    })
+    stream.failed(reason)
   }
 }
 
