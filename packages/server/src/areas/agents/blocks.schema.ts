@@ -71,10 +71,7 @@ const apiTool = {
     ),
   ),
   requiresApproval: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`.',
-    }),
+    Type.Boolean({ description: 'Whether the user who asks has to approve each call.' }),
   ),
   idempotent: Type.Optional(
     Type.Boolean({
@@ -154,8 +151,7 @@ const mcpServer = {
   description: Type.Optional(Text(1_000, 'What it offers.')),
   requiresApproval: Type.Optional(
     Type.Boolean({
-      description:
-        'Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads.',
+      description: 'Whether the user who asks has to approve each call of its tools.',
     }),
   ),
   icon: Type.Optional(Icon),

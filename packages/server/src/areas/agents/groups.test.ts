@@ -1,7 +1,7 @@
 /** Agents in groups: they answer messages that mention them, if the app wants that. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { refused, type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
+import { type TestApp, type UserClient, useServer } from '../../../test/kit.ts'
 import { useMcpServer } from '../../../test/mcp-server.ts'
 import {
   type ModelCall,
@@ -167,9 +167,9 @@ suite('an agent in a group', () => {
     assert.deepEqual(await caughtUp(ward), [id])
   })
 
-  test('waits for the user who asks before a tool changes something', async () => {
+  test('has no tool that changes something', async () => {
     const ward = await newWard()
-    const { app, amira, ben, agent } = ward
+    const { app, ben, agent } = ward
     for (const method of ['GET', 'POST'] as const) {
       await app.client.apiTools.create({
         ...{ slug: method.toLowerCase(), description: method, endpoint: tools.url, method },
@@ -178,30 +178,26 @@ suite('an agent in a group', () => {
     }
     const headers = JSON.stringify({ Authorization: `Bearer ${mcp.key}` })
     await app.client.mcpServers.create({ slug: 'wiki', name: 'Wiki', url: mcp.url, headers })
-    await app.client.agents.update(agent, { apiTools: ['get', 'post'], mcpServers: ['wiki'] })
-    const calls = ['get', 'wiki_read_all', 'post', 'wiki_find'].map((tool) => ({ tool, args: {} }))
-    scripts.set('book it', (results) => (results.length === 0 ? calls : ['Done']))
-    await say(ben, `<@uid:${agent}> book it`)
-    for (const tool of ['post', 'wiki_find']) {
-      const { run, step } = await until(`${tool} waits`, async () => {
-        const [first] = await runsOf(ward)
-        const found = first && (await app.client.agentRuns.get(first.id))
-        const waiting = found?.steps.find((one) => one.state === 'waiting' && one.tool === tool)
-        return found && waiting && { run: found, step: waiting }
-      })
-      const { toolCallId = '', waitsFor } = step
-      assert.equal(waitsFor, 'approval')
-      await refused(amira.agentRuns.approve(run.id, { toolCallId }), 'ERR_AGENT_RUN_NOT_FOUND')
-      await ben.agentRuns.approve(run.id, { toolCallId })
+    await app.client.frontendActions.create({
+      ...{ name: 'Paint', description: 'Paints.', triggerFunction: 'paint' },
+    })
+    await app.client.agents.update(agent, {
+      ...{ apiTools: ['get', 'post'], mcpServers: ['wiki'], frontendActions: ['paint'] },
+    })
+    const offered = async (question: string) => {
+      const call = await until('the model is asked', () =>
+        callsIn(ward).find((one) => questionIn(one).endsWith(question)),
+      )
+      return call.json.tools.map((tool: { function: { name: string } }) => tool.function.name)
     }
-    const [run] = await ended(ward, 1)
-    assert.equal(run?.reason, 'answered')
+    await say(ben, `<@uid:${agent}> in the group`)
+    assert.deepEqual(await offered('in the group'), ['get', 'wiki_read_all'])
     // Nobody else can tell it what to do in a 1:1 conversation.
-    const { id } = await ben.sendText(agent, 'book it')
-    const own = await until('the run', async () =>
-      (await runsOf(ward)).find(({ messageId, endedAt }) => messageId === id && endedAt),
-    )
-    assert.equal(own.reason, 'answered')
+    await ben.sendText(agent, 'alone')
+    const alone = await offered('alone')
+    for (const name of ['get', 'post', 'wiki_read_all', 'wiki_find', 'paint']) {
+      assert.ok(alone.includes(name), `${name} is missing in ${alone}`)
+    }
   })
 
   test('says nothing once somebody has removed it from the group', async () => {

@@ -53,6 +53,11 @@ export interface Tool extends ShownTool {
   offer: OfferedTool
   /** Whether a call can be repeated if nobody knows what came of it. */
   idempotent: boolean
+  /**
+   * Whether it is offered in groups: it changes nothing, and doesn't tell everybody what only the user who asks may know. There
+   * the model reads what all members write, and may obey them.
+   */
+  inGroups: boolean
   /** What a person has to do before the call, or instead of it. */
   waitsFor: 'approval' | 'device' | undefined
   /** Whether a call that succeeds ends the run, and hands the conversation to a person. */
@@ -104,11 +109,8 @@ export async function openToolbox(
     ...(await namedRows(context, API_TOOLS.kind, apiTools)).map((row) => apiTool(context, row)),
     ...(await namedRows(context, FRONTEND_ACTIONS.kind, frontendActions)).map(frontendAction),
     ...(await Promise.all(servers.map((row) => mcpTools(context, row, sessions, signal)))).flat(),
-    // Everybody in a group would read what only the asking user may.
-    ...(context.question.guid === null ? serviceTools : []).map((tool) =>
-      serviceTool(context, tool),
-    ),
-  ]
+    ...serviceTools.map((tool) => serviceTool(context, tool)),
+  ].filter(({ inGroups }) => inGroups || !isInGroup(context))
   const byName = new Map<string, Tool>()
   // Of those with the same name, the first one counts.
   for (const tool of tools) if (!byName.has(tool.offer.name)) byName.set(tool.offer.name, tool)
@@ -120,6 +122,8 @@ export async function openToolbox(
     },
   }
 }
+
+const isInGroup = ({ question }: ToolContext) => question.guid !== null
 
 /** The tools of an external agent. Those that it doesn't run by itself are actions of the user's device. */
 export async function openActions(
@@ -133,7 +137,7 @@ export async function openActions(
     return { fields, shown: { name, displayName, executionText } }
   })
   const own = all.filter(({ fields }) => fields.doNotExecute)
-  const devices = all.filter(({ fields }) => !fields.doNotExecute)
+  const devices = isInGroup(context) ? [] : all.filter(({ fields }) => !fields.doNotExecute)
   return {
     tools: new Map(
       devices.map(({ fields, shown }) => [shown.name, deviceTool(fields, shown)] as const),
@@ -149,7 +153,7 @@ function deviceTool(
 ): Tool {
   return {
     ...{ ...shown, offer: { name: shown.name, description, parameters } },
-    ...{ idempotent: false, waitsFor: 'device' },
+    ...{ idempotent: false, inGroups: false, waitsFor: 'device' },
     // The device does: a schema of the app could take us forever.
     check() {},
     call: () => Promise.reject(new Error('devices answer by themselves')),
@@ -167,7 +171,7 @@ async function mcpTools(
   if (context.replayed) {
     const kept = await findListed.maybeOne(job.cell.db, { appNo, slug: row.slug })
     const listed: McpTool[] = JSON.parse(kept?.listed ?? '[]')
-    return listed.map((tool) => mcpTool(context, row, tool, neverCalled))
+    return listed.map((tool) => mcpTool(row, tool, neverCalled))
   }
   const { outbound, config, log } = job.deps
   const { url } = row.definition as Omit<NewMcpServer, 'slug'>
@@ -185,7 +189,7 @@ async function mcpTools(
   if (!listed) return []
   await keepListed(context, row, JSON.stringify(listed))
   return listed.map((tool) =>
-    mcpTool(context, row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
+    mcpTool(row, tool, (args, call) => session.callTool(tool.name, args, call.signal)),
   )
 }
 
@@ -198,24 +202,17 @@ async function keepListed({ job, appNo }: ToolContext, row: NamedBlock, listed: 
 
 const neverCalled = () => Promise.reject(new Error('a replay calls no tool'))
 
-function mcpTool(context: ToolContext, row: NamedBlock, tool: McpTool, call: Tool['call']): Tool {
+function mcpTool(row: NamedBlock, tool: McpTool, call: Tool['call']): Tool {
   const { name, title, description, parameters, idempotent, readOnly } = tool
   const { requiresApproval } = row.definition as Omit<NewMcpServer, 'slug'>
   return {
     offer: { name: offeredName(`${row.slug}_${name}`), description, parameters },
-    ...{ name: `${row.slug}_${name}`, displayName: title, idempotent, call },
-    waitsFor: requiresApproval || asksInGroup(context, readOnly) ? 'approval' : undefined,
+    ...{ name: `${row.slug}_${name}`, displayName: title, idempotent, inGroups: readOnly, call },
+    waitsFor: requiresApproval ? 'approval' : undefined,
     // The server does. Its schema could take us forever.
     check() {},
   }
 }
-
-/**
- * In a group, the model reads what all members write, and may obey them. So whatever a tool changes for the user who asks,
- * that user has to approve.
- */
-const asksInGroup = ({ question }: ToolContext, readOnly: boolean) =>
-  question.guid !== null && !readOnly
 
 async function namedRows({ job, appNo }: ToolContext, kind: BlockKind, slugs: string[] = []) {
   return slugs.length === 0 ? [] : listNamed.many(job.cell.db, { appNo, kind, slugs })
@@ -230,7 +227,7 @@ function frontendAction({ slug, definition }: BlockRow): Tool {
   const schema = schemaOf(parameters)
   return {
     offer: { name: offeredName(slug), description, parameters: schema },
-    ...{ name: slug, displayName: name, idempotent: false, waitsFor: 'device' },
+    ...{ name: slug, displayName: name, idempotent: false, inGroups: false, waitsFor: 'device' },
     check: (args) => checkArguments(schema, args),
     call: () => Promise.reject(new Error('devices answer by themselves')),
   }
@@ -242,7 +239,7 @@ function serviceTool(context: ToolContext, tool: ServiceTool): Tool {
   const { displayName, description, parameters } = SERVICE_TOOLS[name]
   return {
     offer: { name, description, parameters },
-    ...{ name, displayName, idempotent: true, handsOver: name === HAND_OVER },
+    ...{ name, displayName, idempotent: true, inGroups: false, handsOver: name === HAND_OVER },
     waitsFor: needsApproval(tool) ? 'approval' : undefined,
     check: (args) => checkArguments(parameters, args),
     call: (args, { key }) => callServiceTool(context, name, args, key),
@@ -254,7 +251,8 @@ function knowledgeTool({ job, appNo, runId, question }: ToolContext): Tool {
   const { name, parameters } = SEARCH_OFFER
   return {
     offer: SEARCH_OFFER,
-    ...{ name, displayName: 'Search the knowledge base', idempotent: true, waitsFor: undefined },
+    ...{ name, displayName: 'Search the knowledge base' },
+    ...{ idempotent: true, inGroups: true, waitsFor: undefined },
     check: (args) => checkArguments(parameters, args),
     async call({ query }, { signal }) {
       const asker = { appNo, agentUid: question.agent_uid, runId }
@@ -272,8 +270,8 @@ function apiTool(context: ToolContext, row: BlockRow): Tool {
   return {
     offer: { name: row.slug, description, parameters },
     ...{ name: row.slug, displayName: name },
-    waitsFor:
-      fields.requiresApproval || asksInGroup(context, method === 'GET') ? 'approval' : undefined,
+    inGroups: method === 'GET',
+    waitsFor: fields.requiresApproval ? 'approval' : undefined,
     check: (args) => checkArguments(parameters, args),
     idempotent: method === 'GET' || fields.idempotent === true,
     call(args, { key, signal }) {
