@@ -783,7 +783,7 @@ export type ApiTool = {
   basicAuthUsername?: string
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean
@@ -834,7 +834,7 @@ export type ApiToolChanges = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -3109,7 +3109,7 @@ export type McpServer = {
   url: string
   /** What it offers. */
   description?: string
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean
   /** Picture. */
   icon?: string
@@ -3692,7 +3692,7 @@ export type NewApiTool = {
   basicAuthUsername?: string | undefined
   /** Body of the call as JSON. `{{name}}` stands for a parameter, a variable, `uid`, `role` or a field of the metadata of the user who asks. Without it, the parameters are sent. */
   bodyTemplate?: string | undefined
-  /** Whether the user who asks has to approve each call. In groups, they always have to, unless the method is `GET`. */
+  /** Whether the user who asks has to approve each call. */
   requiresApproval?: boolean | undefined
   /** Whether a call can be repeated if nobody knows what came of it. `GET` always can. */
   idempotent?: boolean | undefined
@@ -4054,7 +4054,7 @@ export type NewMcpServer = {
   url: string
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined
@@ -7198,7 +7198,7 @@ export type CreateAgentHandoverBody = NewAgentHandover
 export type ListAgentHandoversAnswer = {
   data: AgentHandover[]
   meta: {
-    /** Pass this as `before`, or as `after` in ascending order, to get the next page. Missing on the last page. */
+    /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: string
   }
 }
@@ -7206,10 +7206,8 @@ export type ListAgentHandoversAnswer = {
 export type ListAgentHandoversQuery = {
   /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only handovers older than this one. Pass `meta.next` of the previous page. */
+  /** Only handovers that come after this one in the order asked for. Pass `meta.next` of the previous page. */
   before?: string | undefined
-  /** Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page. */
-  after?: string | undefined
   /** By when conversations were handed over. `asc`: users who have waited longest come first. Default: descending. */
   sortOrder?: 'asc' | 'desc' | undefined
   /** Only handovers of this agent. */
@@ -7333,7 +7331,7 @@ export type UpdateMcpServerBody = {
   url?: string | undefined
   /** What it offers. */
   description?: string | undefined
-  /** Whether the user who asks has to approve each call of its tools. In groups, they always have to, unless the server says that a tool only reads. */
+  /** Whether the user who asks has to approve each call of its tools. */
   requiresApproval?: boolean | undefined
   /** Picture. */
   icon?: string | undefined

@@ -53,7 +53,7 @@ function useHandovers(state: AgentHandover['state']): Records<AgentHandover> {
     (next: string | undefined) =>
       manage.app(appId).agentHandovers.list({
         ...{ state, limit: 50, sortOrder: isQueue ? 'asc' : 'desc' },
-        ...(next && (isQueue ? { after: next } : { before: next })),
+        ...(next && { before: next }),
       }),
     REFRESH_MS,
   )

@@ -47,7 +47,7 @@ export const CursorPage = <T extends TSchema>(record: T) =>
 export const NextPage = <T extends TSchema, P extends TSchema>(
   record: T,
   place: (options: { description: string }) => P,
-  parameter = '`before`',
+  parameter = 'before',
 ) =>
   Type.Object(
     {
@@ -56,7 +56,7 @@ export const NextPage = <T extends TSchema, P extends TSchema>(
         {
           next: Type.Optional(
             place({
-              description: `Pass this as ${parameter} to get the next page. Missing on the last page.`,
+              description: `Pass this as \`${parameter}\` to get the next page. Missing on the last page.`,
             }),
           ),
         },

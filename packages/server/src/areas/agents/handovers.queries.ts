@@ -104,7 +104,6 @@ export interface HandoverFilter {
   state?: HandoverState | undefined
   sortOrder?: 'asc' | 'desc' | undefined
   before?: string | undefined
-  after?: string | undefined
   limit: number
 }
 
@@ -118,20 +117,24 @@ const IN_STATE: Record<HandoverState, Sql> = {
 export function listHandoverRows(
   db: Executor,
   appNo: number,
-  { agentUid, uid, state, sortOrder, before, after, limit }: HandoverFilter,
+  { agentUid, uid, state, sortOrder, before, limit }: HandoverFilter,
 ): Promise<HandoverRow[]> {
-  const opened = (handoverId: string) => sql`(
-    select b.opened_at, b.handover_id from agent_handovers b
-    where b.app_no = ${appNo} and b.handover_id = ${handoverId}::uuid)`
-  const order =
-    sortOrder === 'asc' ? sql`opened_at, handover_id` : sql`opened_at desc, handover_id desc`
+  const [order, later] =
+    sortOrder === 'asc'
+      ? [sql`opened_at, handover_id`, sql`>`]
+      : [sql`opened_at desc, handover_id desc`, sql`<`]
   const conditions: Sql[] = [
     sql`app_no = ${appNo}`,
     ...(agentUid === undefined ? [] : [sql`agent_uid = ${agentUid}`]),
     ...(uid === undefined ? [] : [sql`uid = ${uid}`]),
     ...(state === undefined ? [] : [IN_STATE[state]]),
-    ...(before === undefined ? [] : [sql`(opened_at, handover_id) < ${opened(before)}`]),
-    ...(after === undefined ? [] : [sql`(opened_at, handover_id) > ${opened(after)}`]),
+    ...(before === undefined
+      ? []
+      : [
+          sql`(opened_at, handover_id) ${later} (
+            select b.opened_at, b.handover_id from agent_handovers b
+            where b.app_no = ${appNo} and b.handover_id = ${before}::uuid)`,
+        ]),
   ]
   return runSql<HandoverRow>(
     db,

@@ -86,14 +86,8 @@ export const HandoverQuery = Type.Object({
   before: Type.Optional(
     Type.String({
       pattern: UUID,
-      description: 'Only handovers older than this one. Pass `meta.next` of the previous page.',
-    }),
-  ),
-  after: Type.Optional(
-    Type.String({
-      pattern: UUID,
       description:
-        'Only handovers newer than this one. In ascending order, pass `meta.next` of the previous page.',
+        'Only handovers that come after this one in the order asked for. Pass `meta.next` of the previous page.',
     }),
   ),
   sortOrder: Type.Optional(
@@ -110,8 +104,4 @@ export const HandoverQuery = Type.Object({
 })
 export type HandoverQuery = Static<typeof HandoverQuery>
 
-export const HandoverList = NextPage(
-  AgentHandover,
-  Type.String,
-  '`before`, or as `after` in ascending order,',
-)
+export const HandoverList = NextPage(AgentHandover, Type.String)

@@ -403,7 +403,12 @@ suite('listAgentHandovers', () => {
     assert.deepEqual(await found(oldest), ['amira', 'ben', 'cleo'])
     const first = await agentHandovers.list({ ...oldest, limit: 1 })
     assert.deepEqual([first.data.length, first.meta.next], [1, ids.amira])
-    assert.deepEqual(await found({ ...oldest, limit: 1, after: first.meta.next }), ['ben'])
+    assert.deepEqual(await found({ ...oldest, limit: 1, before: first.meta.next }), ['ben'])
+    const all = await Array.fromAsync(agentHandovers.all({ ...oldest, limit: 1 }))
+    assert.deepEqual(
+      all.map(({ uid }) => uid),
+      ['amira', 'ben', 'cleo'],
+    )
     const own = await amira.agentHandovers.list()
     assert.deepEqual(
       own.data.map(({ id }) => id),

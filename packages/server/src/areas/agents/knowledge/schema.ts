@@ -105,7 +105,7 @@ export const ChunkQuery = Type.Object({
     }),
   ),
 })
-export const ChunkList = NextPage(KnowledgeChunk, Type.Integer, '`after`')
+export const ChunkList = NextPage(KnowledgeChunk, Type.Integer, 'after')
 
 /** The types that can be read. */
 export const FILE_TYPES = [
