@@ -44,14 +44,24 @@ class ToolSteps {
     // All messages that are shown now are asked for first.
     await Promise.resolve()
     for (let runId = this.#wanted.pop(); runId !== undefined; runId = this.#wanted.pop()) {
-      const run = await this.#client.api.agentRuns.get(runId).catch(() => undefined)
-      // The next time that the answer is shown, it is asked for again.
-      if (!run) this.#asked.delete(runId)
-      else if (this.#asked.has(runId)) {
-        this.#set(runId, merged(this.#known.get(runId), calledTools(run.steps)))
+      const tools = await this.#toolsOf(runId)
+      if (!tools) {
+        // The next time that the answers are shown, they are asked for again.
+        for (const id of [runId, ...this.#wanted.splice(0)]) this.#asked.delete(id)
+      } else if (this.#asked.has(runId)) {
+        this.#set(runId, merged(this.#known.get(runId), tools))
       }
     }
     this.#isReading = false
+  }
+
+  /** None of a run that was deleted; undefined if the server can't be reached or refuses. */
+  async #toolsOf(runId: string): Promise<Tools | undefined> {
+    try {
+      return calledTools((await this.#client.api.agentRuns.get(runId)).steps)
+    } catch (error) {
+      return (error as { status?: number }).status === 404 ? NONE : undefined
+    }
   }
 
   #set(runId: string, tools: Tools): void {

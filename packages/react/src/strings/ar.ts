@@ -170,6 +170,7 @@ export const ar: Strings = {
     agent_inactive: 'هذا الوكيل لا يجيب حاليًا.',
     provider_limited: 'أسئلة كثيرة في وقت واحد. حاول بعد قليل.',
     unanswered: 'انتظر الوكيل قرارك وقتًا طويلًا.',
+    too_many_runs: 'لديك أسئلة كثيرة قيد الانتظار. انتظر إجابة أولًا.',
   },
   followUp: 'طرح سؤال متابعة',
   sources: 'المصادر',

@@ -156,6 +156,7 @@ export const en = {
     agent_inactive: 'This agent doesn’t answer at the moment.',
     provider_limited: 'Too many questions at once. Try again in a moment.',
     unanswered: 'The agent waited too long for your decision.',
+    too_many_runs: 'Too many of your questions are waiting. Wait for an answer first.',
   } as Record<string, string>,
   followUp: 'Ask a follow-up question',
   sources: 'Sources',

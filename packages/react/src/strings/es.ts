@@ -157,6 +157,7 @@ export const es: Strings = {
     agent_inactive: 'Este agente no responde por ahora.',
     provider_limited: 'Demasiadas preguntas a la vez. Inténtalo de nuevo en un momento.',
     unanswered: 'El agente esperó tu decisión demasiado tiempo.',
+    too_many_runs: 'Hay demasiadas preguntas tuyas en espera. Espera primero una respuesta.',
   },
   followUp: 'Seguir preguntando',
   sources: 'Fuentes',

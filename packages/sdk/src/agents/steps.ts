@@ -14,8 +14,9 @@ export interface CalledTool {
 /** The calls of tools among the steps of a run, oldest first. Of calls that were repeated, the last attempt counts. */
 export function calledTools(steps: readonly AgentStep[]): CalledTool[] {
   const tools = new Map<string, CalledTool>()
-  for (const { no, tool: name, displayName = name, toolCallId = '', state, endedAt } of steps) {
-    // The service makes the search before the first step by itself. Devices don't hear of it, either.
+  for (const { no, tool: name, displayName, toolCallId = '', state, endedAt } of steps) {
+    // The service makes the search before the first step by itself. Devices don't hear of it, either. What has no name that people see
+    // is a tool that only the model believed in.
     if (no === 0 || name === undefined || displayName === undefined) continue
     const failed = state === 'failed' || state === 'cut' || state === 'skipped'
     const done = endedAt !== undefined

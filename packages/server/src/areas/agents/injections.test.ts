@@ -155,7 +155,10 @@ const ATTACKS: Attack[] = (
       'tool',
       calls('run_sql', { sql: 'drop table users' }),
       'does not exist',
-      ({ result, requests }) => result === 'There is no tool "run_sql".' && requests.length === 0,
+      ({ result, requests, run }) =>
+        result === 'There is no tool "run_sql".' &&
+        requests.length === 0 &&
+        run.steps.every(({ displayName }) => displayName !== 'run_sql'),
     ],
     [
       'a tool that needs approval',

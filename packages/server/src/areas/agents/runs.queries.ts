@@ -35,6 +35,11 @@ export const findRun = query<OneRun, RunRow>(
   `select ${COLUMNS} from agent_runs r where app_no = :appNo and run_id = :runId::uuid`,
 )
 
+export const listRunsById = query<{ appNo: number; ids: string[] }, RunRow>(
+  'agents.listRunsById',
+  `select ${COLUMNS} from agent_runs r where app_no = :appNo and run_id = any (:ids::uuid[])`,
+)
+
 /** Until the transaction ends, nobody else changes its state. */
 export const lockRun = query<OneRun, RunRow>(
   'agents.lockRun',
@@ -288,7 +293,7 @@ export const listTrail = query<OneRun, TrailRow>(
 export const addToolCall = query<
   OneStep & {
     tool: string
-    displayName: string
+    displayName: string | null
     callId: string
     arguments: string
     waitsFor: string | null

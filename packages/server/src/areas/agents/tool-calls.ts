@@ -84,7 +84,9 @@ async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
   const { displayName = name, executionText } = tool ?? {}
   await inStep(job, async (tx) => {
     const { id: callId, arguments: written } = call
-    const made = { tool: name, displayName, callId, arguments: written, waitsFor }
+    // The model made up the name of a tool that doesn't exist.
+    const shownName = tool ? displayName : null
+    const made = { tool: name, displayName: shownName, callId, arguments: written, waitsFor }
     await addToolCall.run(tx, { ...step, ...made })
     if (waitsFor) await letRunWait.run(tx, step)
   })

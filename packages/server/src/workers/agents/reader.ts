@@ -1,5 +1,5 @@
 import { sendAgentEvent } from '../../areas/agents/run-stream.ts'
-import { findRun } from '../../areas/agents/runs.queries.ts'
+import { listRunsById } from '../../areas/agents/runs.queries.ts'
 import { Wakes } from '../../platform/bus/wakes.ts'
 import { query } from '../../platform/db/query.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
@@ -63,10 +63,10 @@ async function readOn({ cell, deps, lease }: JobContext, appNo: number): Promise
     tx.enqueued = next.started > 0
     return next
   })
-  for (const runId of refused) {
-    const run = await findRun.maybeOne(cell.db, { appNo, runId })
-    const data = { reason: TOO_MANY }
-    if (run) sendAgentEvent(deps, appNo, run, { type: 'run_error', data })
+  if (refused.length > 0) {
+    for (const run of await listRunsById.many(cell.db, { appNo, ids: refused })) {
+      sendAgentEvent(deps, appNo, run, { type: 'run_error', data: { reason: TOO_MANY } })
+    }
   }
   return more
 }
