@@ -3856,7 +3856,8 @@ begin
   delete from agent_replays where app_no = p_app_no and replay_id = any (array(
     select replay_id from agent_replays where app_no = p_app_no and run_id = any (v_runs) limit p_limit));
   get diagnostics v_done = row_count;
-  if v_done < p_limit then
+  -- Somebody else may have removed some of those meanwhile.
+  if not exists (select from agent_replays where app_no = p_app_no and run_id = any (v_runs)) then
     delete from agent_runs where app_no = p_app_no and run_id = any (v_runs);
     get diagnostics v_part = row_count;
     v_done := v_done + v_part;
@@ -4915,7 +4916,7 @@ declare
   v_tokens bigint;
   v_money float8;
 begin
-  -- First, as whoever removes the run.
+  -- The run before its steps, in the same order as a removal.
   select uid into v_uid from agent_runs where app_no = p_app_no and run_id = p_run for key share;
   update agent_steps set state = p_state, text = null, calls = p_calls, error = p_error, input_tokens = p_input,
     output_tokens = p_output, charged_tokens = coalesce(p_tokens, reserved_tokens),

@@ -112,7 +112,7 @@ export async function embedSources(db: Db, appNo: number, embedder: Embedder): P
       const { vectors } = await embed(embedder, texts)
       await storeVectors.run(db, {
         ...{ appNo, model, dimensions: vectors[0]?.length ?? 0, vectors: vectors.map(packed) },
-        ids: some.map(({ chunk_id: id }) => id),
+        ...{ ids: some.map(({ chunk_id: id }) => id), texts },
       })
     }
   }

@@ -107,9 +107,12 @@ async function takeSteps(run: ActiveRun): Promise<void> {
   const { tools, close } = asked.toolbox
   stream.hidesCalls = asked.moderated
   try {
-    if (asked.searches) await searchFirst(run, asked.question)
+    const readTrail = () => listTrail.many(context.cell.db, { appNo, runId: input.runId })
+    // Once the model has called something, it has read what was found.
+    const searches = asked.searches && !(await readTrail()).some(({ calls }) => calls)
+    if (searches) await searchFirst(run, asked.question)
     for (;;) {
-      const trail = await listTrail.many(context.cell.db, { appNo, runId: input.runId })
+      const trail = await readTrail()
       const rows = asked.searches ? trail : trail.filter(({ no }) => no > 0)
       const handed = handedOver(tools, rows)
       if (handed) return await finishHandedOver(run, asked.question, handed)

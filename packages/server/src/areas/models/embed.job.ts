@@ -20,41 +20,46 @@ const SOURCES = 500
 const LACKS_VECTOR = `(
   select v.model from knowledge_vectors v where v.app_no = c.app_no and v.chunk_id = c.chunk_id) is distinct from :model`
 
+/** What is embedded of a chunk. */
+const TEXT = `concat_ws(E'\\n', coalesce(p.title, s.title), nullif(c.heading, ''), c.text)`
+const WITH_TITLES = `join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id
+   left join knowledge_pages p on p.app_no = c.app_no and p.source_id = c.source_id and p.page_id = c.page_id`
+
 /** Chunks of a source after one that the model hasn't embedded. */
 export const listUnembedded = query<
   { appNo: number; sourceId: string; model: string; after: number; limit: number },
   { chunk_id: string; no: number; text: string }
 >(
   'models.listUnembedded',
-  `select c.chunk_id, c.no, concat_ws(E'\n', coalesce(p.title, s.title), nullif(c.heading, ''), c.text) as text
-   from knowledge_chunks c
-   join knowledge_sources s on s.app_no = c.app_no and s.source_id = c.source_id
-   left join knowledge_pages p on p.app_no = c.app_no and p.source_id = c.source_id and p.page_id = c.page_id
+  `select c.chunk_id, c.no, ${TEXT} as text
+   from knowledge_chunks c ${WITH_TITLES}
    where c.app_no = :appNo and c.source_id = :sourceId::uuid and c.no > :after
      and (c.page_id is null or p.chunks > 0) and ${LACKS_VECTOR}
    order by c.no limit :limit`,
 )
 
-/** Of chunks that still exist. */
+/** Of chunks that still exist, and whose title is still that which was embedded. */
 export const storeVectors = query<{
   appNo: number
   model: string
   dimensions: number
   ids: string[]
+  texts: string[]
   vectors: Buffer[]
 }>(
   'models.storeVectors',
   `insert into knowledge_vectors (app_no, chunk_id, model, dimensions, vector)
    select c.app_no, c.chunk_id, :model, :dimensions, e.vector
-   from unnest(:ids::uuid[], :vectors::bytea[]) e (id, vector)
-   join knowledge_chunks c on c.app_no = :appNo and c.chunk_id = e.id
+   from unnest(:ids::uuid[], :texts::text[], :vectors::bytea[]) e (id, text, vector)
+   join knowledge_chunks c on c.app_no = :appNo and c.chunk_id = e.id ${WITH_TITLES}
+   where ${TEXT} = e.text
    on conflict (app_no, chunk_id) do update set model = excluded.model, dimensions = excluded.dimensions,
      vector = excluded.vector`,
 )
 
 /**
- * Embeds the chunks of a source that have no vector of the app's model. Each run begins with the first chunk: a job that waits
- * for its next try stands for what is asked for meanwhile, and that may be about chunks which it has embedded before.
+ * Embeds the chunks of a source that have no vector of the app's model. Each run begins with the first chunk: while a job
+ * waits for its next try, chunks that it has already embedded may lose their vectors.
  */
 export const embedJob = defineJob({
   name: 'models.embed',
@@ -77,7 +82,7 @@ export const embedJob = defineJob({
       const { vectors, tokens } = await embed(embedder, texts)
       await checkpoint(async (tx) => {
         await storeVectors.run(tx, {
-          ...{ appNo, model, dimensions: vectors[0]?.length ?? 0 },
+          ...{ appNo, model, dimensions: vectors[0]?.length ?? 0, texts },
           ...{ ids: chunks.map(({ chunk_id: id }) => id), vectors: vectors.map(packed) },
         })
         await spendTokens.run(tx, { appNo, tokens })

@@ -64,7 +64,8 @@ const Embedded = Type.Object({
       embedding: Type.Array(Type.Number(), { minItems: 1 }),
     }),
   ),
-  usage: Type.Optional(Type.Object({ total_tokens: Type.Optional(Type.Integer({ minimum: 0 })) })),
+  // Servers write all sorts of things there.
+  usage: Type.Optional(Type.Unknown()),
 })
 
 const isEmbedded = matcher(Embedded)
@@ -96,9 +97,16 @@ export async function embed(
     const alike = others.length === 0 && (vectors[0]?.length ?? size) === size
     if (!complete || !alike) throw new CallFailed('invalid_response', 'some embeddings are missing')
     vectors.push(...sorted.map(({ embedding }) => unit(embedding)))
-    tokens += usage?.total_tokens ?? Buffer.byteLength(input.join(''))
+    tokens += tokensIn(usage, Buffer.byteLength(input.join('')))
   }
   return { vectors, tokens }
+}
+
+/** What the provider counts, if it can be true: no tokenizer makes more tokens than there are bytes. */
+function tokensIn(usage: unknown, bytes: number): number {
+  const counted = (usage as { total_tokens?: unknown } | null | undefined)?.total_tokens
+  const isTrue = Number.isInteger(counted) && Number(counted) >= 0 && Number(counted) <= bytes
+  return isTrue ? Number(counted) : bytes
 }
 
 function unit(vector: number[]): Float32Array {
