@@ -659,7 +659,7 @@ export type AgentStep = {
   tool?: string
   /** `tool_call`: name of the tool that people see. Not in replays. */
   displayName?: string
-  /** `tool_call`: id of the call, like no other in the run. */
+  /** `tool_call`: id of the call. It is unique within the run. */
   toolCallId?: string
   /** `tool_call`: what the model passed. Users see it while the call waits. */
   arguments?: string

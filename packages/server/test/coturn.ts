@@ -1,22 +1,15 @@
 /** A real coturn on loopback, for one test file. */
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, launch, stopProcess } from '../src/engines/process.ts'
+import { works } from './network.ts'
 
 const HOST = '127.0.0.1'
 
-export const CAN_RUN_COTURN = (() => {
-  try {
-    execFileSync('which', ['turnserver'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-})()
+export const CAN_RUN_COTURN = works(['which', 'turnserver'])
 
 export interface Coturn {
   host: string

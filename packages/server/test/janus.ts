@@ -1,9 +1,9 @@
 /** Janus in a network namespace of its own, which only a pair of virtual interfaces connects with this machine. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectNamespaces, type DeviceNetwork, inside, namespaceOf, PATH } from './network.ts'
+import { connectNamespaces, type DeviceNetwork, inside, namespaceOf, works } from './network.ts'
 
 export const SECRET = 'a secret of Janus'
 /** Of its control interface. */
@@ -19,15 +19,6 @@ export interface Janus {
   /** Ends it at once, as a crash does. */
   kill(): void
   stop(): void
-}
-
-const works = ([command = '', ...args]: string[]) => {
-  try {
-    execFileSync(command, args, { stdio: 'ignore', env: { PATH } })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Janus has to be installed, and not every machine lets a process make namespaces and interfaces. */

@@ -38,7 +38,7 @@ export interface WantedCall {
   tool: string
   /** An object, or a text that is sent as it is. */
   args: unknown
-  /** Like no other unless given. */
+  /** Unique unless given. */
   id?: string
 }
 

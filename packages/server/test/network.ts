@@ -15,6 +15,16 @@ export const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
 export const run = (...[command = '', ...args]: string[]) =>
   execFileSync(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH } }).toString()
 
+/** Whether a command is installed and allowed here. */
+export const works = ([command = '', ...args]: string[]) => {
+  try {
+    execFileSync(command, args, { stdio: 'ignore', env: { PATH } })
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Runs a command in the network namespace of a process. */
 export const inside = (pid: number | undefined, ...command: string[]) =>
   run('nsenter', '-t', String(pid), '-n', ...command)

@@ -77,7 +77,7 @@ export const agentErrors = {
     status: 409,
     retry: false,
     message: 'The handover "{handoverId}" is taken.',
-    when: "Another operator was faster and answers now. A user can't take the conversation back then.",
+    when: "Another operator was faster and answers now. To take it over, name that person in `from`. A user can't take the conversation back then.",
   },
   ERR_AGENT_HANDOVER_NOT_TAKEN: {
     status: 409,
@@ -102,7 +102,7 @@ export const agentErrors = {
     retry: false,
     message:
       'This user already has {limit} questions that wait for an answer. Wait for one of them, or cancel one.',
-    when: 'A run was retried whose user has 20 runs that are queued, running or waiting.',
+    when: 'You retried a run of a user who already has 20 runs that are queued, running or waiting.',
   },
   ERR_KB_NOT_FOUND: {
     status: 404,

@@ -70,7 +70,7 @@ class ToolSteps {
   }
 }
 
-/** The calls of a run, and those that only events tell of: an external agent's own tools. */
+/** The calls of a run, and the own tools of an external agent, which only events mention. */
 function merged(known: Tools = [], read: Tools): Tools {
   const tools = new Map(known.map((tool) => [tool.toolCallId, tool]))
   for (const tool of read) tools.set(tool.toolCallId, tool)

@@ -528,7 +528,7 @@ create table agent_steps (
   text text,
   -- What the model wants: {text, calls: [{id, name, arguments}]}. Null if it wants nothing more.
   calls jsonb,
-  -- A call of a tool: its name, the name that people see, the model's id of the call, the arguments as JSON text, and
+  -- A call of a tool: its name, the name that people see, the id of the call, the arguments as JSON text, and
   -- what came of it. A call without a result is under way, was cut off, or nobody knows.
   tool text,
   display_name text,

@@ -7,7 +7,6 @@ import {
   type ModelCall,
   type ModelReply,
   questionIn,
-  resultsIn,
   useModelServer,
 } from '../../../test/model-server.ts'
 import { useToolServer } from '../../../test/tool-server.ts'
@@ -18,11 +17,11 @@ const server = useServer({
   env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
 })
 /** What the model does, by the end of the question. */
-const scripts = new Map<string, (results: string[]) => ModelReply>()
+const scripts = new Map<string, () => ModelReply>()
 const models = useModelServer((call) => {
   const question = questionIn(call)
   const script = [...scripts].find(([end]) => question.endsWith(end))?.[1]
-  return script?.(resultsIn(call)) ?? ['You said: ', question]
+  return script?.() ?? ['You said: ', question]
 })
 const tools = useToolServer(({ method }, response) => void response.end(method))
 const mcp = useMcpServer((name) => ({ result: { content: [{ type: 'text', text: name }] } }))

@@ -74,7 +74,7 @@ export const reopenHandover = query<
    returning ${COLUMNS}`,
 )
 
-/** The first one counts for the time that users wait. */
+/** Keeps the first time: it says how long the user waited. */
 export const takeHandover = query<OneHandover & { by: string }, HandoverRow>(
   'agents.takeHandover',
   `update agent_handovers set taken_by = :by, taken_at = coalesce(taken_at, clock_timestamp())

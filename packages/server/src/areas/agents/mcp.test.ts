@@ -1,8 +1,6 @@
 /** Tools of MCP servers. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type TestApp, useServer } from '../../../test/kit.ts'
@@ -14,6 +12,7 @@ import {
   useModelServer,
 } from '../../../test/model-server.ts'
 import { until } from '../../../test/until.ts'
+import { freePort } from '../../engines/process.ts'
 
 const server = useServer({
   roles: ['api', 'worker'],
@@ -54,15 +53,6 @@ interface Offered {
 }
 
 const EVERYTHING = '@modelcontextprotocol/server-everything/dist/index.js'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Starts the reference server of the protocol, and returns its URL. */
 async function startEverything(t: TestContext): Promise<string> {

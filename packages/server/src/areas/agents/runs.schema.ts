@@ -65,7 +65,7 @@ export const Step = Type.Object(
       }),
     ),
     toolCallId: Type.Optional(
-      Type.String({ description: '`tool_call`: id of the call, like no other in the run.' }),
+      Type.String({ description: '`tool_call`: id of the call. It is unique within the run.' }),
     ),
     arguments: Type.Optional(
       Type.String({
