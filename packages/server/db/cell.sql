@@ -241,13 +241,36 @@ begin
   where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
 end $$;
 
-CREATE FUNCTION public.add_review(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS void
+CREATE TABLE public.held_messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    tags text[] NOT NULL,
+    muid text,
+    parent_id bigint,
+    quoted_id bigint,
+    counts boolean NOT NULL,
+    shows boolean NOT NULL,
+    counted bigint NOT NULL,
+    status text NOT NULL,
+    checks jsonb,
+    rule jsonb,
+    delivered boolean DEFAULT false NOT NULL,
+    held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT held_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'disapproved'::text])))
+);
+
+CREATE FUNCTION public.add_review(k public.held_messages, p_verdict jsonb, p_reason text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
   insert into reviews as r
-    (app_no, message_id, rule_id, rule_name, revision_id, condition, found, actions, reason)
-  values (p_app_no, p_id, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
+    (app_no, message_id, sender, rule_id, rule_name, revision_id, condition, found, actions, reason)
+  values (k.app_no, k.id, k.sender, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
     p_verdict #>> '{rule,revisionId}', (p_verdict ->> 'condition')::int, p_verdict ->> 'text',
     coalesce(array(select jsonb_array_elements_text(p_verdict -> 'actions')), '{}'), p_reason)
   on conflict (app_no, message_id) do update set
@@ -256,7 +279,7 @@ begin
     reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
     reviewed_at = null, decision = null;
   if p_verdict -> 'actions' ?| array['kickUser', 'banUser', 'blockUser', 'deactivateUser'] then
-    perform enqueue_rule_actions(p_app_no, p_id, p_verdict);
+    perform enqueue_rule_actions(k.app_no, k.id, p_verdict);
   end if;
 end $$;
 
@@ -471,29 +494,6 @@ begin
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
-
-CREATE TABLE public.held_messages (
-    app_no integer NOT NULL,
-    id bigint NOT NULL,
-    conversation bigint NOT NULL,
-    sender text NOT NULL COLLATE pg_catalog."C",
-    category text NOT NULL,
-    type text NOT NULL,
-    data jsonb NOT NULL,
-    tags text[] NOT NULL,
-    muid text,
-    parent_id bigint,
-    quoted_id bigint,
-    counts boolean NOT NULL,
-    shows boolean NOT NULL,
-    counted bigint NOT NULL,
-    status text NOT NULL,
-    checks jsonb,
-    rule jsonb,
-    delivered boolean DEFAULT false NOT NULL,
-    held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT held_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'disapproved'::text])))
-);
 
 CREATE FUNCTION public.as_message(k public.held_messages) RETURNS public.messages
     LANGUAGE plpgsql STABLE
@@ -866,6 +866,54 @@ begin
   into v_claimed from claimed c left join apps a using (app_no);
 end $$;
 
+CREATE FUNCTION public.clear_members(p_app_no integer, p_conversation bigint, p_upto bigint, p_after text, p_limit integer, OUT there boolean, OUT upto bigint, OUT last text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  v_uids text[];
+  v_counted bigint;
+  v_hidden int := 0;
+begin
+  select c.* into h from conversations c
+    join groups g on g.app_no = c.app_no and g.guid = c.one and g.removed_at is null
+  where c.app_no = p_app_no and c.no = p_conversation and c.kind = 'group'
+  for no key update of c;
+  there := found;
+  if not there then return; end if;
+  upto := coalesce(p_upto, h.last_id);
+  -- Counted back from the head: an import of older messages raises the counts of all later ones.
+  v_counted := h.counted - case when upto >= h.last_id then 0 else (
+    select count(*) from messages m
+    where m.app_no = p_app_no and m.conversation = h.no and m.id > upto and m.counts) + (
+    select count(*) from uncounted u
+    where u.app_no = p_app_no and u.conversation = h.no and u.id > upto and not exists (
+      select from messages m where m.app_no = p_app_no and m.conversation = h.no and m.id = u.id)) end;
+  v_uids := array(
+    select i.uid from inbox i
+    where i.app_no = p_app_no and i.conversation = h.no and i.scope is not null and i.uid > p_after
+    order by i.uid limit p_limit);
+  if upto >= h.shown_id then
+    select count(*) into v_hidden from inbox i
+    where i.app_no = p_app_no and i.uid = any (v_uids) and i.kind = 'group' and i.with_id = h.one
+      and i.cleared_id < h.shown_id;
+  end if;
+  update inbox i set
+    cleared_id = upto, tags = '{}', pinned_at = null, read_id = greatest(i.read_id, upto),
+    read_counted = case when i.read_id > upto then i.read_counted else v_counted end,
+    own_since = case when i.read_id > upto then i.own_since when upto >= h.last_id then 0 else (
+      select count(*) from messages m
+      where m.app_no = p_app_no and m.conversation = h.no and m.sender = i.uid
+        and m.id > upto and m.counts and m.deleted_at is null) end
+  where i.app_no = p_app_no and i.uid = any (v_uids) and i.kind = 'group' and i.with_id = h.one
+    and i.cleared_id < upto;
+  if v_hidden > 0 then
+    update conversations c set hidden = c.hidden + v_hidden where c.app_no = p_app_no and c.no = h.no;
+    perform add_total(p_app_no, 'views.group', -v_hidden);
+  end if;
+  last := case when cardinality(v_uids) = p_limit then v_uids[p_limit] end;
+end $$;
+
 CREATE FUNCTION public.clear_view(p_app_no integer, p_conversation bigint, p_uid text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -892,31 +940,6 @@ begin
     perform add_total(p_app_no, 'views.group', -1);
   end if;
   return i.visible or (i.scope is not null and h.shown_id > i.cleared_id);
-end $$;
-
-CREATE FUNCTION public.clear_views(p_app_no integer, p_conversation bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-  h conversations;
-  v_seen bigint;
-begin
-  select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  if h.kind = 'user' then
-    perform clear_view(p_app_no, p_conversation, uid)
-    from unnest(array[h.one, h.other]) as uid order by uid;
-    return;
-  end if;
-  select count(*) into v_seen from inbox
-  where app_no = p_app_no and conversation = p_conversation and scope is not null
-    and cleared_id < h.shown_id;
-  update inbox set
-    cleared_id = h.last_id, read_id = h.last_id, read_counted = h.counted, own_since = 0,
-    tags = '{}', pinned_at = null
-  where app_no = p_app_no and conversation = p_conversation and scope is not null;
-  update conversations set hidden = hidden + v_seen
-  where app_no = p_app_no and no = p_conversation;
-  perform add_total(p_app_no, 'views.group', -v_seen);
 end $$;
 
 CREATE FUNCTION public.connect_users(p_gateway uuid, p_users json) RETURNS void
@@ -991,6 +1014,7 @@ CREATE TABLE public.users (
     tags text[] DEFAULT '{}'::text[] NOT NULL,
     last_active_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    added_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     updated_at timestamp with time zone,
     deactivated_at timestamp with time zone,
     removed_at timestamp with time zone,
@@ -1212,7 +1236,7 @@ begin
   update held_messages set status = 'disapproved', checks = null, rule = moderation_of(p_verdict) -> 'rule'
   where app_no = p_app_no and id = p_id
   returning * into k;
-  if found then perform add_review(p_app_no, p_id, p_verdict, p_reason); end if;
+  if found then perform add_review(k, p_verdict, p_reason); end if;
   return k;
 end $$;
 
@@ -1653,6 +1677,29 @@ begin
   return case when v_seen = p_limit then v_last end;
 end $_$;
 
+CREATE FUNCTION public.erase_exports(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  e record;
+begin
+  for e in
+    select id, in_store from exports x
+    where app_no = p_app_no and (uid = p_uid or exists (
+      select from conversations c
+      where c.app_no = p_app_no and c.no = x.conversation and c.kind = 'user' and p_uid in (c.one, c.other)))
+    order by id for update
+  loop
+    if e.in_store then
+      update exports set uid = null, place = null, created_at = '-infinity' where app_no = p_app_no and id = e.id;
+    else
+      delete from export_parts where app_no = p_app_no and export_id = e.id;
+      delete from exports where app_no = p_app_no and id = e.id;
+    end if;
+    perform cancel_job(p_app_no, e.id);
+  end loop;
+end $$;
+
 CREATE FUNCTION public.erase_files(p_app_no integer, p_uid text) RETURNS void
     LANGUAGE sql
     AS $$
@@ -1737,6 +1784,25 @@ begin
     delete from job_steps s using gone where s.app_no = p_app_no and s.job_id = gone.id;
   end if;
   return case when cardinality(v_ids) = p_limit then v_ids[p_limit] end;
+end $$;
+
+CREATE FUNCTION public.erase_import(p_app_no integer, p_erasure bigint, p_uid text, p_after bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id bigint;
+begin
+  select id into v_id from imports where app_no = p_app_no and id > p_after order by id limit 1 for no key update;
+  if v_id is null then return null; end if;
+  update imports set erasures = erasures || p_erasure
+  where app_no = p_app_no and id = v_id and state not in ('done', 'cancelled') and p_erasure <> all (erasures);
+  delete from import_problems
+  where app_no = p_app_no and import_id = v_id
+    and message ~* ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])');
+  delete from import_sums
+  where app_no = p_app_no and import_id = v_id and kind = 'conversation'
+    and (starts_with(conversation, p_uid || '_user_') or right(conversation, length(p_uid) + 6) = '_user_' || p_uid);
+  return v_id;
 end $$;
 
 CREATE FUNCTION public.erase_imported_muids(p_app_no integer, p_uid text, p_after bigint, p_limit integer) RETURNS bigint
@@ -1838,6 +1904,32 @@ begin
     v_done := v_done + delete_held(p_app_no, array[k.id]);
   end loop;
   return v_done;
+end $$;
+
+CREATE FUNCTION public.erase_received_muids(p_app_no integer, p_uid text, p_with text, p_after bigint, p_limit integer) RETURNS TABLE(other text, last bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_conversation bigint;
+  v_seen int;
+begin
+  select i.with_id, i.conversation into other, v_conversation from inbox i
+  where i.app_no = p_app_no and i.uid = p_uid and i.kind = 'user'
+    and i.with_id >= p_with and (p_after >= 0 or i.with_id > p_with)
+  order by i.with_id limit 1;
+  if other is null then return; end if;
+  with looked as materialized (
+    select m.id, m.muid from messages m
+    where m.app_no = p_app_no and m.conversation = v_conversation
+      and m.id > case when other = p_with then p_after else 0 end
+    order by m.id limit p_limit
+  ), gone as (
+    delete from muids u using looked m
+    where u.app_no = p_app_no and u.sender = '' and u.muid = 'muid:' || m.muid and u.target = '' and u.message_id = m.id
+  )
+  select max(l.id), count(*) into last, v_seen from looked l;
+  if v_seen < p_limit then last := -1; end if;
+  return next;
 end $$;
 
 CREATE FUNCTION public.erase_rows(p_app_no integer, p_uid text, p_as text, p_limit integer) RETURNS integer
@@ -2087,11 +2179,11 @@ CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
 
-CREATE FUNCTION public.has_many_runs(p_app_no integer, p_uid text) RETURNS boolean
+CREATE FUNCTION public.has_many_runs(p_app_no integer, p_uid text, p_open integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-  select count(*) = 20 from (
-    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit 20) runs
+  select count(*) = p_open from (
+    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit p_open) runs
 $$;
 
 CREATE FUNCTION public.held_data(k public.held_messages) RETURNS jsonb
@@ -2111,7 +2203,7 @@ begin
     (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
      p_counts, p_shows, h.counted, p_verdict ->> 'status', p_verdict -> 'checks', moderation_of(p_verdict) -> 'rule')
   returning * into k;
-  if k.status = 'disapproved' then perform add_review(h.app_no, k.id, p_verdict, null); end if;
+  if k.status = 'disapproved' then perform add_review(k, p_verdict, null); end if;
   if k.checks <> '[]' then
     perform enqueue_job(h.app_no, 'moderation.check', jsonb_build_object('id', k.id::text));
   end if;
@@ -2136,14 +2228,21 @@ CREATE FUNCTION public.id_time(p_id bigint) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (('2001-09-09 01:46:40'::timestamp without time zone + (((p_id / 4))::double precision * '00:00:00.000001'::interval)) AT TIME ZONE 'UTC'::text);
 
-CREATE FUNCTION public.import_block(p_app_no integer, p_pair jsonb) RETURNS boolean
+CREATE FUNCTION public.import_block(p_app_no integer, p_pair jsonb, p_limits jsonb) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 begin
   perform check_pair(p_app_no, p_pair ->> 'uid', p_pair ->> 'blockedUid');
   perform set_blocks(p_app_no, p_pair ->> 'uid', array[p_pair ->> 'blockedUid'], true,
     coalesce(to_timestamp((p_pair ->> 'createdAt')::float8), now()));
-  return found;
+  if not found then return false; end if;
+  if (select count(*) from blocks b where b.app_no = p_app_no and b.uid = p_pair ->> 'uid')
+    > (p_limits ->> 'blocks')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+      jsonb_build_object('limit', p_limits -> 'blocks', 'what', 'blocked users per user'));
+  end if;
+  return true;
 end $$;
 
 CREATE FUNCTION public.import_conversations(p_app_no integer, p_conversations jsonb) RETURNS TABLE(conversation integer, nth integer, id bigint, code text, detail text)
@@ -2543,7 +2642,7 @@ begin
         when 'group' then perform import_group(p_app_no, r.item, p_limits, p_parent);
         when 'member' then perform import_member(p_app_no, r.item, p_limits);
         when 'friend' then code := case when not import_friend(p_app_no, r.item, p_limits) then 'THERE' end;
-        when 'block' then code := case when not import_block(p_app_no, r.item) then 'THERE' end;
+        when 'block' then code := case when not import_block(p_app_no, r.item, p_limits) then 'THERE' end;
         when 'sanction' then code := case when not import_sanction(p_app_no, r.item) then 'THERE' end;
         when 'save' then code := case when not import_save(p_app_no, r.item, p_limits) then 'THERE' end;
         when 'view' then code := case when not import_view(p_app_no, r.item, p_limits) then 'THERE' end;
@@ -2802,6 +2901,7 @@ CREATE TABLE public.calls (
     ended_at timestamp with time zone,
     lone_since timestamp with time zone,
     media_server text,
+    media_lost_at timestamp with time zone,
     media_version integer DEFAULT 0 NOT NULL,
     recording_since timestamp with time zone,
     recorded boolean DEFAULT false NOT NULL,
@@ -2945,6 +3045,10 @@ end $$;
 CREATE FUNCTION public.lock_reactions(p_app_no integer, p_id bigint) RETURNS void
     LANGUAGE sql
     RETURN pg_advisory_xact_lock(p_app_no, hashint8(p_id));
+
+CREATE FUNCTION public.lock_runs_of_user(p_app_no integer, p_uid text) RETURNS void
+    LANGUAGE sql
+    RETURN pg_advisory_xact_lock(hashtextextended(('runs '::text || p_uid), (p_app_no)::bigint));
 
 CREATE FUNCTION public.lock_serial_key(p_app_no integer, p_key text) RETURNS void
     LANGUAGE sql
@@ -4046,6 +4150,27 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION public.reserve_embedding(p_app_no integer, p_model text, p_tokens bigint) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+  s agent_spending;
+  v_most bigint;
+  v_call uuid;
+  v_now timestamptz := clock_timestamp();
+  v_month date := date_trunc('month', v_now at time zone 'utc')::date;
+begin
+  s := spend(p_app_no, '', v_month, p_tokens, 0);
+  select app_month_tokens into v_most from agent_budgets where app_no = p_app_no;
+  if s.tokens > v_most then
+    perform spend(p_app_no, '', v_month, -p_tokens, 0);
+    return null;
+  end if;
+  insert into embedding_calls (app_no, model, reserved_tokens, started_at) values (p_app_no, p_model, p_tokens, v_now)
+  returning call_id into v_call;
+  return v_call;
+end $$;
+
 CREATE FUNCTION public.restore_message(p_app_no integer, p_id bigint, OUT message jsonb, OUT conversation bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -4110,6 +4235,7 @@ end $$;
 CREATE TABLE public.reviews (
     app_no integer NOT NULL,
     message_id bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
     rule_id text,
     rule_name text,
     revision_id text,
@@ -4934,6 +5060,20 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.settle_embedding(p_app_no integer, p_call uuid, p_tokens bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  c embedding_calls;
+begin
+  update embedding_calls set charged_tokens = p_tokens
+  where app_no = p_app_no and call_id = p_call and charged_tokens is null
+  returning * into c;
+  if found and c.reserved_tokens <> p_tokens then
+    perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, p_tokens - c.reserved_tokens, 0);
+  end if;
+end $$;
+
 CREATE FUNCTION public.show_imported(h public.conversations, p_ids bigint[], p_senders text[], p_shows boolean[], p_delivered double precision[], p_read double precision[], p_counting bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -5159,11 +5299,11 @@ CREATE TABLE public.agent_runs (
     ended_at timestamp with time zone
 );
 
-CREATE FUNCTION public.start_agent_run(p_app_no integer, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text) RETURNS public.agent_runs
+CREATE FUNCTION public.start_agent_run(p_app_no integer, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text, p_open integer) RETURNS public.agent_runs
     LANGUAGE plpgsql
     AS $$
 declare
-  v_many boolean := has_many_runs(p_app_no, p_uid);
+  v_many boolean := has_many_runs(p_app_no, p_uid, p_open);
   v_run agent_runs;
 begin
   insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id, state, reason, ended_at)
@@ -5176,7 +5316,7 @@ begin
   return v_run;
 end $$;
 
-CREATE FUNCTION public.start_agent_runs(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_limit integer, OUT started integer, OUT more boolean, OUT refused uuid[]) RETURNS record
+CREATE FUNCTION public.start_agent_runs(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_limit integer, p_open integer, OUT started integer, OUT more boolean, OUT refused uuid[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -5212,6 +5352,8 @@ begin
     from found;
     if v_read = p_limit then v_to := v_reached; end if;
   end if;
+  perform lock_runs_of_user(p_app_no, uid)
+  from (select distinct m ->> 'sender' as uid from json_array_elements(v_asked) m order by uid) senders;
   for q in
     select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, g.uid as agent,
       case h.kind when 'group' then h.one end as guid
@@ -5229,7 +5371,7 @@ begin
       and (h.kind = 'group' or not is_for_person(p_app_no, g.uid, m.sender, m.id))
     order by asked.nth, g.uid
   loop
-    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent, p_open);
     if v_run.state = 'queued' then started := started + 1; end if;
     if v_run.state = 'failed' then refused := refused || v_run.run_id; end if;
   end loop;
@@ -5334,18 +5476,30 @@ CREATE FUNCTION public.sweep_calls_of_user(p_app_no integer, p_uid text, p_limit
     AS $$
 declare
   v_ids bigint[];
+  v_joined bigint[];
   v_started bigint[];
 begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  v_joined := array(select call_id from call_participants
+    where app_no = p_app_no and uid = p_uid and call_id = any (v_ids) and joined_at is not null);
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
   update call_recordings set uid = null where app_no = p_app_no and call_id = any (v_ids) and uid = p_uid;
+  -- Transcriptions have what everybody said who was in the call.
   delete from call_files where app_no = p_app_no and (
-    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid
+    or call_id = any (v_joined) and kind = 'transcription');
   delete from call_connections where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+  -- After their participants, as whoever ends a call.
+  update calls c set
+    recorded = exists (select from call_files f
+      where f.app_no = p_app_no and f.call_id = c.id and f.kind = 'recording'),
+    transcribed = exists (select from call_files f
+      where f.app_no = p_app_no and f.call_id = c.id and f.kind = 'transcription')
+  where c.app_no = p_app_no and c.id = any (v_ids) and (c.recorded or c.transcribed);
   delete from calls where app_no = p_app_no and id = any (v_started);
   perform add_total(p_app_no, 'calls', -cardinality(v_started));
   return cardinality(v_ids);
@@ -6001,6 +6155,7 @@ CREATE FUNCTION public.withhold_message(p_app_no integer, p_id bigint, p_reason 
     AS $$
 declare
   m messages;
+  k held_messages;
   v_files text[] := array(select file_id from file_references where app_no = p_app_no and message_id = p_id);
 begin
   select * into m from messages where app_no = p_app_no and id = p_id and deleted_at is null;
@@ -6010,8 +6165,9 @@ begin
      counts, shows, counted, status, delivered)
   values
     (p_app_no, p_id, m.conversation, m.sender, m.category, m.type, m.data - 'moderation', m.tags, m.muid, m.parent_id,
-     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true);
-  perform add_review(p_app_no, p_id, null, p_reason);
+     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true)
+  returning * into k;
+  perform add_review(k, null, p_reason);
   if p_decision is not null then
     update reviews set decision = p_decision, reviewed_at = updated_at
     where app_no = p_app_no and message_id = p_id;
@@ -6106,7 +6262,9 @@ CREATE TABLE public.agent_handovers (
     opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     taken_at timestamp with time zone,
     answered_at timestamp with time zone,
-    closed_at timestamp with time zone
+    hand_back_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    closed_by text COLLATE pg_catalog."C"
 );
 
 CREATE TABLE public.agent_progress (
@@ -6327,6 +6485,15 @@ CREATE TABLE public.direct_views (
     with_id text NOT NULL COLLATE pg_catalog."C"
 )
 WITH (fillfactor='50');
+
+CREATE TABLE public.embedding_calls (
+    app_no integer NOT NULL,
+    call_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    model text NOT NULL COLLATE pg_catalog."C",
+    reserved_tokens bigint NOT NULL,
+    charged_tokens bigint,
+    started_at timestamp with time zone NOT NULL
+);
 
 CREATE TABLE public.erasures_done (
     app_no integer NOT NULL,
@@ -6555,8 +6722,10 @@ CREATE TABLE public.import_sums (
     import_id bigint NOT NULL,
     kind text NOT NULL COLLATE pg_catalog."C",
     conversation text NOT NULL COLLATE pg_catalog."C",
-    count bigint NOT NULL,
-    checksum bigint NOT NULL
+    imported bigint NOT NULL,
+    checksum bigint NOT NULL,
+    there bigint NOT NULL,
+    there_checksum bigint NOT NULL
 );
 
 CREATE TABLE public.imports (
@@ -6571,6 +6740,7 @@ CREATE TABLE public.imports (
     place jsonb,
     counts jsonb DEFAULT '{}'::jsonb NOT NULL,
     problems bigint DEFAULT 0 NOT NULL,
+    erasures bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     ended_at timestamp with time zone,
@@ -7422,6 +7592,9 @@ ALTER TABLE ONLY public.conversations
 ALTER TABLE ONLY public.conversations
     ADD CONSTRAINT conversations_pkey PRIMARY KEY (app_no, no);
 
+ALTER TABLE ONLY public.embedding_calls
+    ADD CONSTRAINT embedding_calls_pkey PRIMARY KEY (app_no, call_id);
+
 ALTER TABLE ONLY public.erasures_done
     ADD CONSTRAINT erasures_done_pkey PRIMARY KEY (app_no, id);
 
@@ -7718,6 +7891,8 @@ CREATE UNIQUE INDEX agent_handovers_open ON public.agent_handovers USING btree (
 
 CREATE INDEX agent_handovers_opened ON public.agent_handovers USING btree (app_no, opened_at, handover_id);
 
+CREATE INDEX agent_handovers_overdue ON public.agent_handovers USING btree (hand_back_at) WHERE ((closed_at IS NULL) AND (hand_back_at IS NOT NULL));
+
 CREATE INDEX agent_handovers_upto ON public.agent_handovers USING btree (app_no, agent_uid, uid, upto_id, closed_at);
 
 CREATE INDEX agent_handovers_user ON public.agent_handovers USING btree (app_no, uid, opened_at, handover_id);
@@ -7774,11 +7949,13 @@ CREATE INDEX calls_conversation ON public.calls USING btree (app_no, conversatio
 
 CREATE INDEX calls_filters ON public.calls USING btree (app_no, status, type, kind, mode, id);
 
+CREATE INDEX calls_joined ON public.calls USING btree (app_no, joined, status, type, kind, mode, id);
+
 CREATE UNIQUE INDEX calls_of_group ON public.calls USING btree (app_no, conversation) WHERE ((kind = 'group'::text) AND (status = ANY (ARRAY['initiated'::text, 'ongoing'::text])));
 
-CREATE INDEX calls_recorded ON public.calls USING btree (app_no, id) WHERE recorded;
+CREATE INDEX calls_recorded ON public.calls USING btree (app_no, status, type, kind, mode, id) WHERE recorded;
 
-CREATE INDEX calls_transcribed ON public.calls USING btree (app_no, id) WHERE transcribed;
+CREATE INDEX calls_transcribed ON public.calls USING btree (app_no, status, type, kind, mode, id) WHERE transcribed;
 
 CREATE UNIQUE INDEX checked_messages_muid ON public.checked_messages USING btree (app_no, sender, muid) WHERE (muid IS NOT NULL);
 
@@ -7789,6 +7966,8 @@ CREATE INDEX checked_messages_sender ON public.checked_messages USING btree (app
 CREATE INDEX checked_messages_status ON public.checked_messages USING btree (app_no, status, id);
 
 CREATE UNIQUE INDEX direct_views_order ON public.direct_views USING btree (app_no, uid, blocked, updated_second DESC, with_id);
+
+CREATE INDEX embedding_calls_age ON public.embedding_calls USING btree (started_at);
 
 CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
 
@@ -7958,6 +8137,14 @@ CREATE INDEX reviews_done ON public.reviews USING btree (app_no, message_id) WHE
 
 CREATE INDEX reviews_open ON public.reviews USING btree (app_no, message_id) WHERE (reviewed_at IS NULL);
 
+CREATE INDEX reviews_rule_done ON public.reviews USING btree (app_no, rule_id, message_id) WHERE ((reviewed_at IS NOT NULL) AND (rule_id IS NOT NULL));
+
+CREATE INDEX reviews_rule_open ON public.reviews USING btree (app_no, rule_id, message_id) WHERE ((reviewed_at IS NULL) AND (rule_id IS NOT NULL));
+
+CREATE INDEX reviews_sender_done ON public.reviews USING btree (app_no, sender, message_id) WHERE (reviewed_at IS NOT NULL);
+
+CREATE INDEX reviews_sender_open ON public.reviews USING btree (app_no, sender, message_id) WHERE (reviewed_at IS NULL);
+
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
 
 CREATE INDEX roles_special ON public.roles USING btree (app_no, role) WHERE ((removed_at IS NOT NULL) OR ((settings ->> 'sendMessagesTo'::text) = 'friendsOnly'::text));
@@ -8093,6 +8280,9 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.check_settings
     ADD CONSTRAINT check_settings_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.embedding_calls
+    ADD CONSTRAINT embedding_calls_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.flag_reasons
     ADD CONSTRAINT flag_reasons_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -152,6 +152,13 @@ CREATE TABLE public.log_witnesses (
     seen_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.media_servers (
+    address text NOT NULL,
+    drained boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    region text
+);
+
 CREATE TABLE public.migrations (
     name text NOT NULL,
     ran_at timestamp with time zone DEFAULT now() NOT NULL
@@ -238,6 +245,9 @@ ALTER TABLE ONLY public.invitations
 ALTER TABLE ONLY public.log_witnesses
     ADD CONSTRAINT log_witnesses_pkey PRIMARY KEY (cell_id);
 
+ALTER TABLE ONLY public.media_servers
+    ADD CONSTRAINT media_servers_pkey PRIMARY KEY (address);
+
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
@@ -320,6 +330,9 @@ ALTER TABLE ONLY public.invitations
 
 ALTER TABLE ONLY public.log_witnesses
     ADD CONSTRAINT log_witnesses_cell_id_fkey FOREIGN KEY (cell_id) REFERENCES public.cells(cell_id);
+
+ALTER TABLE ONLY public.media_servers
+    ADD CONSTRAINT media_servers_region_fkey FOREIGN KEY (region) REFERENCES public.regions(region);
 
 ALTER TABLE ONLY public.operator_keys
     ADD CONSTRAINT operator_keys_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);

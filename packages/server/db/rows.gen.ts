@@ -89,6 +89,12 @@ export interface DirectoryRows {
     break_no: number
     seen_at: Date
   }
+  media_servers: {
+    address: string
+    drained: boolean
+    created_at: Date
+    region: string | null
+  }
   operator_keys: {
     key: string
     operator_no: number
@@ -165,7 +171,9 @@ export interface CellRows {
     opened_at: Date
     taken_at: Date | null
     answered_at: Date | null
+    hand_back_at: Date | null
     closed_at: Date | null
+    closed_by: string | null
   }
   agent_progress: {
     app_no: number
@@ -410,6 +418,7 @@ export interface CellRows {
     ended_at: Date | null
     lone_since: Date | null
     media_server: string | null
+    media_lost_at: Date | null
     media_version: number
     recording_since: Date | null
     recorded: boolean
@@ -477,6 +486,14 @@ export interface CellRows {
     blocked: boolean
     updated_second: number
     with_id: string
+  }
+  embedding_calls: {
+    app_no: number
+    call_id: string
+    model: string
+    reserved_tokens: number
+    charged_tokens: number | null
+    started_at: Date
   }
   erasures_done: {
     app_no: number
@@ -689,8 +706,10 @@ export interface CellRows {
     import_id: number
     kind: string
     conversation: string
-    count: number
+    imported: number
     checksum: number
+    there: number
+    there_checksum: number
   }
   imports: {
     app_no: number
@@ -704,6 +723,7 @@ export interface CellRows {
     place: unknown | null
     counts: unknown
     problems: number
+    erasures: string[]
     created_at: Date
     started_at: Date | null
     ended_at: Date | null
@@ -1132,6 +1152,7 @@ export interface CellRows {
   reviews: {
     app_no: number
     message_id: number
+    sender: string
     rule_id: string | null
     rule_name: string | null
     revision_id: string | null
@@ -1331,6 +1352,7 @@ export interface CellRows {
     tags: string[]
     last_active_at: Date | null
     created_at: Date
+    added_at: Date
     updated_at: Date | null
     deactivated_at: Date | null
     removed_at: Date | null

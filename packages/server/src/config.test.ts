@@ -66,7 +66,7 @@ suite('configuration', () => {
         ...{ sendgridUrl: 'https://api.sendgrid.com', twilioUrl: 'https://api.twilio.com' },
         ...{ listen: '', certFile: '', keyFile: '' },
       },
-      media: { servers: [], drained: [], secret: '', recordings: '', turnUrls: [], turnSecret: '' },
+      media: { servers: [], secret: '', recordings: '', turnUrls: [], turnSecret: '' },
       http: {
         host: '127.0.0.1',
         internalHost: '127.0.0.1',

@@ -214,7 +214,7 @@ function isNameServer(text: string): boolean {
   }
 }
 
-const isJanus = (text: string) =>
+export const isJanus = (text: string) =>
   /^janus\+https?:\/\/[^/@?#\s]+\/[^?#\s]+$/.test(text) && URL.canParse(text)
 
 const isMediaServer = (text: string) => text === 'werift' || isJanus(text)
@@ -233,7 +233,7 @@ export const options = {
     owner: optional(
       credentials('LOQUAT_DATABASE_OWNER', {
         description:
-          'The role that owns the tables of the directory and all cells, for `loquat migrate`, `loquat cells add` and `loquat cells set`: see [Database roles](operating.md#database-roles). Empty: the roles in the addresses. Processes of `loquat serve` need none.',
+          'The role that owns the tables of the directory and all cells, for `loquat migrate`, `loquat cells add`, `loquat cells set` and `loquat media-servers`: see [Database roles](operating.md#database-roles). Empty: the roles in the addresses. Processes of `loquat serve` need none.',
       }),
     ),
     natsUrl: url('LOQUAT_NATS_URL', ['nats', 'tls'], {
@@ -491,19 +491,15 @@ export const options = {
   media: {
     servers: list('LOQUAT_MEDIA_SERVERS', 'werift and janus+https://host/janus', isMediaServer, {
       description:
-        'The media servers that forward audio and video of calls: addresses of [Janus](operating.md#media-servers). New calls go to the one with the least load. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Empty: calls have records, but no audio and video.',
-    }),
-    drained: list('LOQUAT_MEDIA_DRAINED', 'addresses of media servers', isMediaServer, {
-      description:
-        'Those of the media servers that get no new calls. Calls that are on them go on, so they can be stopped later without cutting anyone off.',
+        'Media servers that forward audio and video of calls, in addition to those of [`loquat media-servers add`](operating.md#media-servers): addresses of Janus. New calls go to the one with the least load. `werift` is a small one in a process of its own, for development: only for installations with one process. `loquat dev` uses it. Without any media server, calls have records, but no audio and video.',
     }),
     secret: optional(
-      text('LOQUAT_MEDIA_SECRET', { description: 'The `api_secret` of these Janus servers.' }),
+      text('LOQUAT_MEDIA_SECRET', { description: 'The `api_secret` of all Janus servers.' }),
     ),
     recordings: optional(
       text('LOQUAT_MEDIA_RECORDINGS', {
         description:
-          'The folder in which these media servers record calls. They and all workers see it at this path and may write to it, and workers have the command `janus-pp-rec`. Empty: calls are not recorded.',
+          'The folder in which media servers record calls. They and all workers see it at this path and may write to it, and workers have the command `janus-pp-rec`. Empty: calls are not recorded.',
       }),
     ),
     turnUrls: list('LOQUAT_TURN_URLS', 'stun: and turn: addresses', isIceUrl, {

@@ -39,7 +39,12 @@ export interface Deps {
   /** Calls what apps configure, but for webhooks. */
   outbound: Outbound
   /** The same for providers of models, which may be private if the operator says so. */
-  models: { targets: Targets; outbound: Outbound }
+  models: {
+    targets: Targets
+    outbound: Outbound
+    /** Models that refuse the usual name of the limit of an answer, by URL and name. */
+    renamed: Set<string>
+  }
   /** Where the bytes of files are. Absent if this installation stores none. */
   files: FileDriver | undefined
   /** Sends notifications to devices. */
@@ -99,7 +104,7 @@ export async function openDeps(config: Config): Promise<Deps> {
   const files = await openDriver({ ...config.files, origin }, secrets)
   const push = new Push({ addresses: config.push, targets, metrics })
   const mail = new Mail({ sendgridUrl: config.mail.sendgridUrl, targets, outbound, metrics })
-  const media = new Media(config.media, log)
+  const media = new Media(config.media, directory, log)
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets, files }
   return {
     config,
@@ -127,7 +132,7 @@ function openModels({ models, webhooks }: Config): Deps['models'] {
     ...MODEL_OPERATIONS.map((operation) => `${url.replace(/\/+$/, '')}/${operation}`),
   ])
   const targets = new Targets({ ...webhooks, exceptions })
-  return { targets, outbound: new Outbound(targets) }
+  return { targets, outbound: new Outbound(targets), renamed: new Set() }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {

@@ -7,11 +7,12 @@ begin
   if to_regrole('loquat_service') is null or current_user = 'loquat_service' then return; end if;
   grant usage on schema public to loquat_service;
   grant usage, select, update on all sequences in schema public to loquat_service;
-  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_service;
+  revoke all on regions, cells, log_witnesses, break_counter, media_servers, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_service;
   grant select on regions to loquat_service;
   grant select on cells to loquat_service;
   grant select, insert, update on log_witnesses to loquat_service;
   grant select, update on break_counter to loquat_service;
+  grant select on media_servers to loquat_service;
   grant select, insert, update, delete on apps to loquat_service;
   grant select, insert, update on operators to loquat_service;
   grant select, insert, delete on recovery_codes to loquat_service;
@@ -30,11 +31,12 @@ do $$
 begin
   if to_regrole('loquat_audit') is null or current_user = 'loquat_audit' then return; end if;
   grant usage on schema public to loquat_audit;
-  revoke all on regions, cells, log_witnesses, break_counter, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_audit;
+  revoke all on regions, cells, log_witnesses, break_counter, media_servers, apps, operators, recovery_codes, operator_sessions, operator_keys, attempts, idempotency, collaborators, invitations, audit, audit_outcomes, erasures from loquat_audit;
   grant select (region) on regions to loquat_audit;
   grant select (cell_id, region, accepts_apps, synchronous, created_at) on cells to loquat_audit;
   grant select (cell_id, system_id, timeline, wal_position, taken, break_no, seen_at) on log_witnesses to loquat_audit;
   grant select (break_no) on break_counter to loquat_audit;
+  grant select (address, drained, created_at, region) on media_servers to loquat_audit;
   grant select (app_no, app_id, name, cell_id, state, created_at, archived_at, purge_at) on apps to loquat_audit;
   grant select (operator_no, email, name, created_at, disabled_at) on operators to loquat_audit;
   grant select (session_id, operator_no, address, user_agent, created_at, seen_at, expires_at, failures) on operator_sessions to loquat_audit;

@@ -623,8 +623,12 @@ create table agent_handovers (
   taken_at timestamptz,
   -- When a person first answered.
   answered_at timestamptz,
+  -- When it is handed back unless a person has answered. Null: never, or a person has.
+  hand_back_at timestamptz,
   -- Null: the agent is silent.
   closed_at timestamptz,
+  -- Who handed it back: user, operator, app, or timeout.
+  closed_by text collate "C",
   primary key (app_no, handover_id)
 );
 -- A conversation is handed over once at a time.
@@ -636,6 +640,7 @@ create index agent_handovers_waiting on agent_handovers (app_no, opened_at, hand
 create index agent_handovers_upto on agent_handovers (app_no, agent_uid, uid, upto_id, closed_at);
 create index agent_handovers_agent on agent_handovers (app_no, agent_uid, opened_at, handover_id);
 create index agent_handovers_user on agent_handovers (app_no, uid, opened_at, handover_id);
+create index agent_handovers_overdue on agent_handovers (hand_back_at) where closed_at is null and hand_back_at is not null;
 create index agent_handovers_closed on agent_handovers (closed_at) where closed_at is not null;
 
 -- What the agents of an app may spend. Null: without a limit.
@@ -667,6 +672,19 @@ create table agent_spending (
   primary key (app_no, uid, period)
 ) with (fillfactor = 50);
 create index agent_spending_period on agent_spending (period);
+
+-- Calls of models that embed, for 62 days: what was reserved, and what it cost. Null: it is under way, or nobody knows
+-- what came of it. Then it cost all that was reserved.
+create table embedding_calls (
+  app_no int not null references apps,
+  call_id uuid not null default gen_random_uuid(),
+  model text collate "C" not null,
+  reserved_tokens bigint not null,
+  charged_tokens bigint,
+  started_at timestamptz not null,
+  primary key (app_no, call_id)
+);
+create index embedding_calls_age on embedding_calls (started_at);
 
 -- What agents know: texts and uploaded files.
 create table knowledge_sources (
@@ -833,6 +851,9 @@ create table users (
   tags text[] not null default '{}',
   last_active_at timestamptz,
   created_at timestamptz not null default now(),
+  -- When the row was added. An imported user's created_at is older; events from in between can be for a deleted user who
+  -- had the same uid.
+  added_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz,
   deactivated_at timestamptz,
   -- Set: removed for everyone; the uid stays taken until a sweep has deleted all rows of the user.
@@ -1168,6 +1189,8 @@ create index held_edits_pending on held_edits (held_at);
 create table reviews (
   app_no int not null,
   message_id bigint not null,
+  -- That of the message, which never changes: lists of one sender don't read messages.
+  sender text collate "C" not null,
   -- Null if no rule disapproved it.
   rule_id text,
   rule_name text,
@@ -1187,8 +1210,13 @@ create table reviews (
   note text,
   primary key (app_no, message_id)
 );
+-- Each review is in one index of each pair.
 create index reviews_open on reviews (app_no, message_id) where reviewed_at is null;
 create index reviews_done on reviews (app_no, message_id) where reviewed_at is not null;
+create index reviews_sender_open on reviews (app_no, sender, message_id) where reviewed_at is null;
+create index reviews_sender_done on reviews (app_no, sender, message_id) where reviewed_at is not null;
+create index reviews_rule_open on reviews (app_no, rule_id, message_id) where reviewed_at is null and rule_id is not null;
+create index reviews_rule_done on reviews (app_no, rule_id, message_id) where reviewed_at is not null and rule_id is not null;
 
 -- Which users flagged a message, until a moderator decides about it.
 create table flags (
@@ -1251,6 +1279,8 @@ create table imports (
   -- What became of the lines, by kind.
   counts jsonb not null default '{}',
   problems bigint not null default 0,
+  -- Erasures that began since it was created. Lines about their users are refused.
+  erasures bigint[] not null default '{}',
   created_at timestamptz not null default now(),
   started_at timestamptz,
   ended_at timestamptz,
@@ -1280,15 +1310,17 @@ create table import_problems (
   primary key (app_no, import_id, part, line)
 );
 
--- How many items an import brought or found, and the sum of their checksums.
+-- How many items an import brought, and how many it found, with the sums of their lines' checksums.
 create table import_sums (
   app_no int not null,
   import_id bigint not null,
   -- A kind; or, for the messages of a conversation, `conversation`.
   kind text collate "C" not null,
   conversation text collate "C" not null,
-  count bigint not null,
+  imported bigint not null,
   checksum bigint not null,
+  there bigint not null,
+  there_checksum bigint not null,
   primary key (app_no, import_id, kind, conversation)
 );
 
@@ -1638,6 +1670,8 @@ create table calls (
   lone_since timestamptz,
   -- The media server that forwards audio and video. Null until a device sends some.
   media_server text,
+  -- Since when no media server answers that could forward it. Null if one does.
+  media_lost_at timestamptz,
   -- Counts the changes of what devices send, so that a list of it that arrives late is recognized.
   media_version int not null default 0,
   -- Since when it is recorded. Null if it isn't.
@@ -1649,9 +1683,10 @@ create table calls (
 );
 -- Each combination of filters of a list is a few ranges of it, in list order.
 create index calls_filters on calls (app_no, status, type, kind, mode, id);
+create index calls_joined on calls (app_no, joined, status, type, kind, mode, id);
+create index calls_recorded on calls (app_no, status, type, kind, mode, id) where recorded;
+create index calls_transcribed on calls (app_no, status, type, kind, mode, id) where transcribed;
 create index calls_conversation on calls (app_no, conversation);
-create index calls_recorded on calls (app_no, id) where recorded;
-create index calls_transcribed on calls (app_no, id) where transcribed;
 create unique index calls_of_group on calls (app_no, conversation)
   where kind = 'group' and status in ('initiated', 'ongoing');
 

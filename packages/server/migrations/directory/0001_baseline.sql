@@ -37,6 +37,16 @@ create table break_counter (
 );
 insert into break_counter values (0);
 
+-- The servers that forward audio and video of calls, in addition to those in the environment of the processes.
+create table media_servers (
+  address text primary key,
+  -- true: calls that are on it go on, but new calls are placed elsewhere.
+  drained boolean not null default false,
+  created_at timestamptz not null default now(),
+  -- It forwards calls of apps in this region only. Null: of all regions.
+  region text references regions
+);
+
 create table apps (
   -- Assigned once and the same everywhere: an app keeps it when it moves to another cell.
   app_no int generated always as identity primary key,

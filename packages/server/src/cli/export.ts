@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { finished } from 'node:stream/promises'
+import { mkdir, open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { conversationOf } from '../areas/imports/exports/actions.ts'
 import { FileCopies } from '../areas/imports/exports/files.ts'
@@ -59,23 +59,21 @@ export const exportCommand: Command = {
         await mkdir(folder, { recursive: true })
         copies = await FileCopies.open({ db, driver, config, app, folder })
       }
-      const file = createWriteStream(path)
-      const out = path.endsWith('.gz') ? createGzip() : file
-      if (out !== file) out.pipe(file)
-      for (let place = START; ; ) {
-        const { lines, ended } = await readAfter(db, scope, place)
-        if (ended) break
-        for (const next of lines) {
-          sums.add(next.line)
-          await copies?.add(next.line)
-          if (!out.write(`${JSON.stringify(next.line)}\n`)) {
-            await new Promise((resolve) => out.once('drain', resolve))
+      async function* lines() {
+        for (let place = START; ; ) {
+          const { lines: read, ended } = await readAfter(db, scope, place)
+          if (ended) return
+          for (const next of read) {
+            sums.add(next.line)
+            await copies?.add(next.line)
+            yield `${JSON.stringify(next.line)}\n`
+            place = next.place
           }
-          place = next.place
         }
       }
-      out.end()
-      await finished(file)
+      const out = (await openForWriting(path)).createWriteStream()
+      const packed = path.endsWith('.gz') ? [createGzip()] : []
+      await pipeline([Readable.from(lines()), ...packed, out])
     })
     for (const [kind, { count, checksum }] of Object.entries(sums.stored)) {
       context.print(`${kind}s: ${thousands(count)}, checksum ${toText(BigInt(checksum))}`)
@@ -85,6 +83,11 @@ export const exportCommand: Command = {
     context.print(`files: ${thousands(copied)} copied, ${thousands(missing)} missing`)
   },
 }
+
+const openForWriting = (path: string) =>
+  open(path, 'w').catch((error) => {
+    throw new UserError(`The file "${path}" can't be written: ${error.message}.`)
+  })
 
 function secondOf(flag: string | boolean | undefined): number | undefined {
   if (flag === undefined) return undefined

@@ -3,9 +3,11 @@ import { stat } from 'node:fs/promises'
 import { type Adapter, type Item, Unmapped } from '../areas/imports/adapters/adapter.ts'
 import { mattermost } from '../areas/imports/adapters/mattermost.ts'
 import { slack } from '../areas/imports/adapters/slack.ts'
-import { importFile, type Problem } from '../areas/imports/import-file.ts'
+import { importFile, type Outcome, type Problem, sumsOf } from '../areas/imports/import-file.ts'
 import { type Count, KINDS, type Kind } from '../areas/imports/kinds.ts'
 import { type Line, readLines } from '../areas/imports/lines.ts'
+import { Load } from '../areas/imports/load.ts'
+import { sum, toText } from '../areas/imports/parity.ts'
 import { getSettings } from '../areas/settings/queries.ts'
 import { settingsInForce } from '../core/settings.ts'
 import { UserError } from '../platform/errors.ts'
@@ -44,11 +46,18 @@ export const importCommand: Command = {
     const total = sizes.reduce((sum, size) => sum + size, 0)
     const problems: (Problem & { file: string })[] = []
     let refused = 0
+    const checksums: Partial<Record<string, bigint>> = {}
+    const onOutcomes = (outcomes: Outcome[]) => {
+      for (const { kind, checksum } of sumsOf(outcomes)) {
+        checksums[kind] = sum(checksums[kind] ?? 0n, checksum)
+      }
+    }
     const counts = await withDeps(context, async ({ directory }) => {
       const app = await directory.find(String(appId))
       if (!app?.cell) throw new UserError(`There is no app "${appId}".`)
       const { db } = app.cell
       const settings = settingsInForce(await getSettings.one(db, { appNo: app.no }))
+      const load = new Load(db)
       const progress = startProgress(context.terminal, 'bytes', total)
       let read = 0
       const all: Record<Kind, Count>[] = []
@@ -58,7 +67,10 @@ export const importCommand: Command = {
             refused++
             if (problems.length < PRINTED) problems.push({ file, ...problem })
           }
-          const options = { db, appNo: app.no, settings, dryRun: Boolean(dryRun), onProblem }
+          const options = {
+            ...{ db, appNo: app.no, settings, dryRun: Boolean(dryRun), parity: true },
+            ...{ onProblem, onOutcomes, load },
+          }
           if (adapter) {
             all.push(await importFile(options, asLines(adapter(file, unmapped))))
             continue
@@ -76,13 +88,24 @@ export const importCommand: Command = {
       return sumOf(all)
     })
     const left = Object.fromEntries(unmapped.counts)
+    /** Of the lines that were imported. */
+    const checksumOf = (kind: Kind): { checksum?: string } => {
+      const found = checksums[kind]
+      return found ? { checksum: toText(found) } : {}
+    }
     if (json) {
-      context.print(JSON.stringify({ app: appId, ...counts, refused, problems, unmapped: left }))
+      const kinds = KINDS.map((kind) => [kind, { ...counts[kind], ...checksumOf(kind) }])
+      const report = { app: appId, ...Object.fromEntries(kinds), refused, problems }
+      context.print(JSON.stringify({ ...report, unmapped: left }))
     } else {
       for (const { file, line, code, message } of problems) {
         context.print(`${file}:${line}: ${code}: ${message}`)
       }
-      for (const kind of KINDS) context.print(sentence(kind, counts[kind]))
+      for (const kind of KINDS) {
+        const { checksum } = checksumOf(kind)
+        const of = checksum === undefined ? '' : `, checksum ${checksum}`
+        context.print(`${sentence(kind, counts[kind])}${of}`)
+      }
       for (const [what, count] of Object.entries(left)) {
         context.print(`not imported: ${thousands(count)} ${what}`)
       }

@@ -18,6 +18,10 @@ import { importCommand } from './import.ts'
 import { jobsCancel } from './jobs-cancel.ts'
 import { jobsList } from './jobs-list.ts'
 import { jobsRetry } from './jobs-retry.ts'
+import { mediaServersAdd } from './media-servers-add.ts'
+import { mediaServersDrain } from './media-servers-drain.ts'
+import { mediaServersList } from './media-servers-list.ts'
+import { mediaServersRemove } from './media-servers-remove.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorsCreate } from './operators-create.ts'
 import { operatorsDisable } from './operators-disable.ts'
@@ -37,6 +41,10 @@ export const commands: Command[] = [
   cellsList,
   cellsRestored,
   cellsSet,
+  mediaServersAdd,
+  mediaServersList,
+  mediaServersDrain,
+  mediaServersRemove,
   appsCreate,
   appsList,
   appsSet,
@@ -87,7 +95,8 @@ function addGroup(program: Program, name: string): Program {
   const words = commands
     .filter((command) => command.name.startsWith(`${name} `))
     .map((command) => command.name.slice(name.length + 1))
-  return program.command(name).description(`Manage ${name}: ${words.join(', ')}.`)
+  const things = name.replaceAll('-', ' ')
+  return program.command(name).description(`Manage ${things}: ${words.join(', ')}.`)
 }
 
 function addCommand(parent: Program, word: string, command: Command, context: Context) {

@@ -58,6 +58,7 @@ export const settings = {
   'limits.membersPerGroup': count(100_000, NO_CEILING, 'Maximum number of members per group.'),
   'limits.groupsPerUser': count(2_000, NO_CEILING, 'Maximum number of groups per user.'),
   'limits.friendsPerUser': count(1_000, NO_CEILING, 'Maximum number of friends per user.'),
+  'limits.blocksPerUser': count(10_000, NO_CEILING, 'Maximum number of users whom a user blocks.'),
   'limits.reactionsPerMessage': count(
     100,
     1_000,

@@ -9,7 +9,7 @@ export interface Relation {
 
 export type UserRow = Omit<
   CellRows['users'],
-  'app_no' | 'name_key' | 'avatar_file' | 'removed_at' | 'metadata' | 'tags' | 'bot'
+  'app_no' | 'name_key' | 'avatar_file' | 'added_at' | 'removed_at' | 'metadata' | 'tags' | 'bot'
 > & { metadata: Record<string, unknown> | null; tags: string[] }
 
 /**

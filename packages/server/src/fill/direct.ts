@@ -94,10 +94,14 @@ async function takeNew(
 }
 
 /** A conversation that began some time in the last year and lasted for part of the time since. */
-function newConversation({ appNo, startedAt }: Run, no: number, uids: Pair): Conversation {
+function newConversation(
+  { appNo, startedAt, spread = YEAR }: Run,
+  no: number,
+  uids: Pair,
+): Conversation {
   const draw = drawFrom(no)
   const until = Math.floor(firstIdOf(startedAt.getTime() / 1000))
-  const from = until - Math.floor((YEAR * (1 + draw(10_000))) / 10_000)
+  const from = until - Math.floor((spread * (1 + draw(10_000))) / 10_000)
   const lasted = Math.floor(((until - from) * draw(10_000)) / 10_000)
   return { appNo, no, counted: 0, uids, from, until: from + lasted }
 }

@@ -6,6 +6,8 @@ export interface Run {
   /** A random part of every id, so that two runs never create the same id. */
   mark: string
   startedAt: Date
+  /** When the first conversations began, as a distance of ids. Default: a year ago. */
+  spread?: number
 }
 
 /** How many rows to add, and how to distribute them. */

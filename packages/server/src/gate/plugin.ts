@@ -274,6 +274,9 @@ function addExtensions({ schema }: RouteOptions, access: Access): void {
   })
 }
 
+/** Permissions that leave something out of an answer. Where they refuse, the route says so. */
+const ONLY_HIDE: readonly RoleAction[] = ['listMessages', 'getUserDetails']
+
 /** Errors that follow from who may call it. */
 function addErrors(route: RouteOptions, access: Access): void {
   const { users, onBehalfOf, permission, scopePermission, speaks } = access
@@ -283,7 +286,7 @@ function addErrors(route: RouteOptions, access: Access): void {
     ...(users || onBehalfOf !== 'ignored' ? (['ERR_USER_BANNED'] as const) : []),
     ...(speaks ? (['ERR_USER_MUTED'] as const) : []),
     ...(featuresOf(access).length > 0 ? (['ERR_FEATURE_RESTRICTED'] as const) : []),
-    ...((permission && permission !== 'listMessages') || scopePermission
+    ...((permission && !ONLY_HIDE.includes(permission)) || scopePermission
       ? (['ERR_PERMISSION_DENIED'] as const)
       : []),
   ]

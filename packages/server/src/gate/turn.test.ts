@@ -154,4 +154,15 @@ suite('a write', () => {
     })
     await held.close()
   })
+
+  test('whose connection to the database breaks says that its outcome is unknown', async () => {
+    const app = await newApp()
+    const held = await holdLock(app, 'select from users where app_no = $1 for update', [app.no])
+    const answer = app.call('PUT', '/v3/users/amira', { body: { name: 'Amira B.' } })
+    await running(held)
+    const { devMessage = '' } = await refused(held.cutOff(answer), 'ERR_MISSION_FAILED')
+    assert.match(devMessage, /^It is unknown whether the change was made\./)
+    await held.release()
+    await held.close()
+  })
 })

@@ -20,8 +20,10 @@ declare module 'fastify' {
   }
 }
 
-/** Requests that were refused try again after 1 to 3 seconds, not all at once. */
 const RETRY_SECONDS = 3
+
+/** Requests that were refused try again after 1 to 3 seconds, not all at once. */
+export const drawRetryAfter = () => 1 + Math.floor(Math.random() * RETRY_SECONDS)
 
 /** What requests to a route do. Undefined: they don't wait for a turn. */
 export function workOf({ method, config, schema }: RouteOptions): WorkClass | undefined {
@@ -117,7 +119,7 @@ const SLOW = 'The request waited too long for its turn. Nothing was changed.'
 
 /** The app's own requests fill its queue, or the database is too slow for those that wait. */
 function toRefusal(error: unknown): unknown {
-  const retryAfter = 1 + Math.floor(Math.random() * RETRY_SECONDS)
+  const retryAfter = drawRetryAfter()
   if (error instanceof LaneFull) return fail('ERR_TOO_MANY_AT_ONCE', {}, { retryAfter })
   if (!(error instanceof LaneSlow)) return error
   return fail('ERR_MISSION_FAILED', {}, { retryAfter, devMessage: SLOW })

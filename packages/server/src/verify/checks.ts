@@ -184,6 +184,14 @@ export const checks: Check[] = [
         where k.app_no = $1 and k.id = r.message_id and k.status = 'disapproved')`,
   },
   {
+    what: 'reviews name the sender of their message',
+    sql: `select r.message_id as id, r.sender as stored, coalesce(k.sender, m.sender) as counted
+      from reviews r
+        left join held_messages k on k.app_no = $1 and k.id = r.message_id
+        left join messages m on m.app_no = $1 and m.id = r.message_id
+      where r.app_no = $1 and r.sender <> coalesce(k.sender, m.sender)`,
+  },
+  {
     what: 'read counts match the read marks',
     sql: `with ${HEADS}
       select i.uid || ' ' || h.no as id, greatest(i.read_counted, h.purged_counted) as stored, h.counted - c.n as counted

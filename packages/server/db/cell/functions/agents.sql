@@ -1,15 +1,16 @@
--- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, agent_replays, agent_steps, then what a send locks,
--- agent_handovers, agent_spending ('' first), jobs. Only whoever closes, takes or answers an open handover locks it before the head.
+-- Runs of AI agents. Lock order: lease, agent_progress, agent_runs, the advisory locks of users' runs by uid, agent_replays,
+-- agent_steps, then what a send locks, agent_handovers, embedding_calls, agent_spending ('' first), jobs. Only whoever closes, takes or
+-- answers an open handover locks it before the head.
 
 /*
  * Reads on in an app's log: starts a run for each text message from a user to an active agent, or that mentions one in
  * a group whose member it is, if it answers there. Moves the position. `more`: there may be others. Questions from before
  * yesterday get no answer any more. Agents answer agents only if they may, and never the app itself,
  * nor what an agent sent in the name of a user, nor what was sent before a person handed the conversation back. Runs of
- * one thread are one serial queue. `refused`: runs that ended at once, because the user has too many.
+ * one thread are one serial queue. `refused`: runs that ended at once, because the user has p_open others.
  */
 create or replace function start_agent_runs(
-  p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int,
+  p_job text, p_worker uuid, p_epoch bigint, p_app_no int, p_limit int, p_open int,
   out started int, out more boolean, out refused uuid[]
 )
 language plpgsql as $$
@@ -46,6 +47,8 @@ begin
     from found;
     if v_read = p_limit then v_to := v_reached; end if;
   end if;
+  perform lock_runs_of_user(p_app_no, uid)
+  from (select distinct m ->> 'sender' as uid from json_array_elements(v_asked) m order by uid) senders;
   for q in
     select m.id, m.conversation, m.sender, coalesce(m.parent_id, m.id) as thread, g.uid as agent,
       case h.kind when 'group' then h.one end as guid
@@ -63,7 +66,7 @@ begin
       and (h.kind = 'group' or not is_for_person(p_app_no, g.uid, m.sender, m.id))
     order by asked.nth, g.uid
   loop
-    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent);
+    v_run := start_agent_run(p_app_no, q.id, q.conversation, q.guid, q.sender, q.thread, q.agent, p_open);
     if v_run.state = 'queued' then started := started + 1; end if;
     if v_run.state = 'failed' then refused := refused || v_run.run_id; end if;
   end loop;
@@ -85,15 +88,16 @@ language sql stable as $$
 $$;
 
 /*
- * Starts a run unless the message has one, and returns it. If too many questions of the user wait for an answer, the run
- * has failed already, so the user learns why there is none.
+ * Starts a run unless the message has one, and returns it. If p_open questions of the user wait for an answer, the run
+ * has failed already, so the user learns why there is none. The caller has called lock_runs_of_user.
  */
 create or replace function start_agent_run(
-  p_app_no int, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text
+  p_app_no int, p_message bigint, p_conversation bigint, p_guid text, p_uid text, p_thread bigint, p_agent text,
+  p_open int
 ) returns agent_runs
 language plpgsql as $$
 declare
-  v_many boolean := has_many_runs(p_app_no, p_uid);
+  v_many boolean := has_many_runs(p_app_no, p_uid, p_open);
   v_run agent_runs;
 begin
   insert into agent_runs (app_no, agent_uid, uid, conversation, guid, message_id, thread_id, state, reason, ended_at)
@@ -106,11 +110,16 @@ begin
   return v_run;
 end $$;
 
-/* Whether a user has as many runs that aren't over as one may have. */
-create or replace function has_many_runs(p_app_no int, p_uid text) returns boolean
+/* Until the transaction ends, nobody else starts runs of this user. Without it, all could be the last one that is allowed. */
+create or replace function lock_runs_of_user(p_app_no int, p_uid text) returns void
+language sql
+return pg_advisory_xact_lock(hashtextextended('runs ' || p_uid, p_app_no));
+
+/* Whether a user has p_open runs that aren't over. */
+create or replace function has_many_runs(p_app_no int, p_uid text, p_open int) returns boolean
 language sql stable as $$
-  select count(*) = 20 from (
-    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit 20) runs
+  select count(*) = p_open from (
+    select from agent_runs where app_no = p_app_no and uid = p_uid and ended_at is null limit p_open) runs
 $$;
 
 /* Queues the job of a run. Runs take long, so other jobs of the app go first. */
@@ -352,5 +361,43 @@ begin
     is_replay(p_app_no, p_run));
   if v_uid is not null then
     perform spend(p_app_no, v_uid, (c.started_at at time zone 'utc')::date, v_tokens, v_money);
+  end if;
+end $$;
+
+/*
+ * Reserves what a call of a model that embeds may cost at most in the app's month, and returns the id of the call. Null: it doesn't
+ * fit, and must not be made.
+ */
+create or replace function reserve_embedding(p_app_no int, p_model text, p_tokens bigint) returns uuid
+language plpgsql as $$
+declare
+  s agent_spending;
+  v_most bigint;
+  v_call uuid;
+  v_now timestamptz := clock_timestamp();
+  v_month date := date_trunc('month', v_now at time zone 'utc')::date;
+begin
+  s := spend(p_app_no, '', v_month, p_tokens, 0);
+  select app_month_tokens into v_most from agent_budgets where app_no = p_app_no;
+  if s.tokens > v_most then
+    perform spend(p_app_no, '', v_month, -p_tokens, 0);
+    return null;
+  end if;
+  insert into embedding_calls (app_no, model, reserved_tokens, started_at) values (p_app_no, p_model, p_tokens, v_now)
+  returning call_id into v_call;
+  return v_call;
+end $$;
+
+/* Replaces the reservation of such a call by what it cost. */
+create or replace function settle_embedding(p_app_no int, p_call uuid, p_tokens bigint) returns void
+language plpgsql as $$
+declare
+  c embedding_calls;
+begin
+  update embedding_calls set charged_tokens = p_tokens
+  where app_no = p_app_no and call_id = p_call and charged_tokens is null
+  returning * into c;
+  if found and c.reserved_tokens <> p_tokens then
+    perform spend(p_app_no, '', date_trunc('month', c.started_at at time zone 'utc')::date, p_tokens - c.reserved_tokens, 0);
   end if;
 end $$;

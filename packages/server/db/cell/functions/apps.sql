@@ -2,8 +2,9 @@
 
 /*
  * The apps that background jobs work for. Nothing runs for an app that is archived or suspended, nor for
- * one that is arriving or gone, which has no row. Every job that looks for apps joins this function;
- * PostgreSQL inlines it. docs/jobs.md names what works for all apps.
+ * one that is gone, which has no row. An app that is arriving from another cell is archived here until the
+ * switch. Every job that looks for apps joins this function; PostgreSQL inlines it. docs/jobs.md names what
+ * works for all apps.
  */
 create or replace function working_apps() returns table (app_no int, app_id text)
 language sql stable parallel safe

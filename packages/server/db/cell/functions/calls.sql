@@ -78,18 +78,30 @@ create or replace function sweep_calls_of_user(p_app_no int, p_uid text, p_limit
 language plpgsql as $$
 declare
   v_ids bigint[];
+  v_joined bigint[];
   v_started bigint[];
 begin
   v_ids := array(select call_id from call_participants where app_no = p_app_no and uid = p_uid limit p_limit);
   if v_ids = '{}' then return 0; end if;
+  v_joined := array(select call_id from call_participants
+    where app_no = p_app_no and uid = p_uid and call_id = any (v_ids) and joined_at is not null);
   v_started := array(select id from calls where app_no = p_app_no and id = any (v_ids) and initiator = p_uid);
   update call_recordings set uid = null where app_no = p_app_no and call_id = any (v_ids) and uid = p_uid;
+  -- Transcriptions have what everybody said who was in the call.
   delete from call_files where app_no = p_app_no and (
-    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+    call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid
+    or call_id = any (v_joined) and kind = 'transcription');
   delete from call_connections where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
   delete from call_participants where app_no = p_app_no and (
     call_id = any (v_started) or call_id = any (v_ids) and uid = p_uid);
+  -- After their participants, as whoever ends a call.
+  update calls c set
+    recorded = exists (select from call_files f
+      where f.app_no = p_app_no and f.call_id = c.id and f.kind = 'recording'),
+    transcribed = exists (select from call_files f
+      where f.app_no = p_app_no and f.call_id = c.id and f.kind = 'transcription')
+  where c.app_no = p_app_no and c.id = any (v_ids) and (c.recorded or c.transcribed);
   delete from calls where app_no = p_app_no and id = any (v_started);
   perform add_total(p_app_no, 'calls', -cardinality(v_started));
   return cardinality(v_ids);

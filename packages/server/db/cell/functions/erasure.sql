@@ -118,6 +118,85 @@ begin
   return case when v_seen = p_limit then v_last end;
 end $$;
 
+/*
+ * The same for what is in a user's 1:1 conversations: the next p_limit messages after p_after of the conversation with p_with,
+ * or of the next one if p_after is -1. Returns where to go on; nothing if that was all.
+ */
+create or replace function erase_received_muids(p_app_no int, p_uid text, p_with text, p_after bigint, p_limit int)
+returns table (other text, last bigint)
+language plpgsql as $$
+declare
+  v_conversation bigint;
+  v_seen int;
+begin
+  select i.with_id, i.conversation into other, v_conversation from inbox i
+  where i.app_no = p_app_no and i.uid = p_uid and i.kind = 'user'
+    and i.with_id >= p_with and (p_after >= 0 or i.with_id > p_with)
+  order by i.with_id limit 1;
+  if other is null then return; end if;
+  with looked as materialized (
+    select m.id, m.muid from messages m
+    where m.app_no = p_app_no and m.conversation = v_conversation
+      and m.id > case when other = p_with then p_after else 0 end
+    order by m.id limit p_limit
+  ), gone as (
+    delete from muids u using looked m
+    where u.app_no = p_app_no and u.sender = '' and u.muid = 'muid:' || m.muid and u.target = '' and u.message_id = m.id
+  )
+  select max(l.id), count(*) into last, v_seen from looked l;
+  if v_seen < p_limit then last := -1; end if;
+  return next;
+end $$;
+
+/*
+ * Deletes what the app's next import after p_after reports about a user: lines that were refused, and sums of 1:1
+ * conversations. If it isn't over, it learns of the erasure, and refuses the user's lines from now on. Returns the import;
+ * null if there is none.
+ */
+create or replace function erase_import(p_app_no int, p_erasure bigint, p_uid text, p_after bigint) returns bigint
+language plpgsql as $$
+declare
+  v_id bigint;
+begin
+  select id into v_id from imports where app_no = p_app_no and id > p_after order by id limit 1 for no key update;
+  if v_id is null then return null; end if;
+  update imports set erasures = erasures || p_erasure
+  where app_no = p_app_no and id = v_id and state not in ('done', 'cancelled') and p_erasure <> all (erasures);
+  delete from import_problems
+  where app_no = p_app_no and import_id = v_id
+    and message ~* ('(^|[^a-z0-9_-])' || p_uid || '(?![a-z0-9_-])');
+  delete from import_sums
+  where app_no = p_app_no and import_id = v_id and kind = 'conversation'
+    and (starts_with(conversation, p_uid || '_user_') or right(conversation, length(p_uid) + 6) = '_user_' || p_uid);
+  return v_id;
+end $$;
+
+/*
+ * Deletes exports of a user and of the user's 1:1 conversations. Those in the file store expire, and the sweep deletes them
+ * with their objects. Exports of the whole app and of groups stay until they expire.
+ */
+create or replace function erase_exports(p_app_no int, p_uid text) returns void
+language plpgsql as $$
+declare
+  e record;
+begin
+  for e in
+    select id, in_store from exports x
+    where app_no = p_app_no and (uid = p_uid or exists (
+      select from conversations c
+      where c.app_no = p_app_no and c.no = x.conversation and c.kind = 'user' and p_uid in (c.one, c.other)))
+    order by id for update
+  loop
+    if e.in_store then
+      update exports set uid = null, place = null, created_at = '-infinity' where app_no = p_app_no and id = e.id;
+    else
+      delete from export_parts where app_no = p_app_no and export_id = e.id;
+      delete from exports where app_no = p_app_no and id = e.id;
+    end if;
+    perform cancel_job(p_app_no, e.id);
+  end loop;
+end $$;
+
 /* The segments of the search index with texts that name a user or that the user wrote. */
 create or replace function segments_of_user(p_app_no int, p_uid text) returns setof bigint
 language sql stable as $$

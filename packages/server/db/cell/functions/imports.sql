@@ -768,13 +768,20 @@ begin
 end $$;
 
 /* Lets a user block another, since the original time. False: they do already. */
-create or replace function import_block(p_app_no int, p_pair jsonb) returns boolean
+create or replace function import_block(p_app_no int, p_pair jsonb, p_limits jsonb) returns boolean
 language plpgsql as $$
 begin
   perform check_pair(p_app_no, p_pair ->> 'uid', p_pair ->> 'blockedUid');
   perform set_blocks(p_app_no, p_pair ->> 'uid', array[p_pair ->> 'blockedUid'], true,
     coalesce(to_timestamp((p_pair ->> 'createdAt')::float8), now()));
-  return found;
+  if not found then return false; end if;
+  if (select count(*) from blocks b where b.app_no = p_app_no and b.uid = p_pair ->> 'uid')
+    > (p_limits ->> 'blocks')::int
+  then
+    perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+      jsonb_build_object('limit', p_limits -> 'blocks', 'what', 'blocked users per user'));
+  end if;
+  return true;
 end $$;
 
 /*
@@ -932,7 +939,7 @@ begin
         when 'group' then perform import_group(p_app_no, r.item, p_limits, p_parent);
         when 'member' then perform import_member(p_app_no, r.item, p_limits);
         when 'friend' then code := case when not import_friend(p_app_no, r.item, p_limits) then 'THERE' end;
-        when 'block' then code := case when not import_block(p_app_no, r.item) then 'THERE' end;
+        when 'block' then code := case when not import_block(p_app_no, r.item, p_limits) then 'THERE' end;
         when 'sanction' then code := case when not import_sanction(p_app_no, r.item) then 'THERE' end;
         when 'save' then code := case when not import_save(p_app_no, r.item, p_limits) then 'THERE' end;
         when 'view' then code := case when not import_view(p_app_no, r.item, p_limits) then 'THERE' end;

@@ -63,7 +63,7 @@ begin
     (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
      p_counts, p_shows, h.counted, p_verdict ->> 'status', p_verdict -> 'checks', moderation_of(p_verdict) -> 'rule')
   returning * into k;
-  if k.status = 'disapproved' then perform add_review(h.app_no, k.id, p_verdict, null); end if;
+  if k.status = 'disapproved' then perform add_review(k, p_verdict, null); end if;
   if k.checks <> '[]' then
     perform enqueue_job(h.app_no, 'moderation.check', jsonb_build_object('id', k.id::text));
   end if;
@@ -84,12 +84,12 @@ end $$;
  * Adds a disapproved message to those that moderators review, and runs the other actions of the rule. Whatever
  * disapproves a message by a rule comes here.
  */
-create or replace function add_review(p_app_no int, p_id bigint, p_verdict jsonb, p_reason text) returns void
+create or replace function add_review(k held_messages, p_verdict jsonb, p_reason text) returns void
 language plpgsql as $$
 begin
   insert into reviews as r
-    (app_no, message_id, rule_id, rule_name, revision_id, condition, found, actions, reason)
-  values (p_app_no, p_id, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
+    (app_no, message_id, sender, rule_id, rule_name, revision_id, condition, found, actions, reason)
+  values (k.app_no, k.id, k.sender, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
     p_verdict #>> '{rule,revisionId}', (p_verdict ->> 'condition')::int, p_verdict ->> 'text',
     coalesce(array(select jsonb_array_elements_text(p_verdict -> 'actions')), '{}'), p_reason)
   on conflict (app_no, message_id) do update set
@@ -98,7 +98,7 @@ begin
     reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
     reviewed_at = null, decision = null;
   if p_verdict -> 'actions' ?| array['kickUser', 'banUser', 'blockUser', 'deactivateUser'] then
-    perform enqueue_rule_actions(p_app_no, p_id, p_verdict);
+    perform enqueue_rule_actions(k.app_no, k.id, p_verdict);
   end if;
 end $$;
 
@@ -337,7 +337,7 @@ begin
   update held_messages set status = 'disapproved', checks = null, rule = moderation_of(p_verdict) -> 'rule'
   where app_no = p_app_no and id = p_id
   returning * into k;
-  if found then perform add_review(p_app_no, p_id, p_verdict, p_reason); end if;
+  if found then perform add_review(k, p_verdict, p_reason); end if;
   return k;
 end $$;
 
@@ -372,6 +372,7 @@ returns messages
 language plpgsql as $$
 declare
   m messages;
+  k held_messages;
   v_files text[] := array(select file_id from file_references where app_no = p_app_no and message_id = p_id);
 begin
   select * into m from messages where app_no = p_app_no and id = p_id and deleted_at is null;
@@ -381,8 +382,9 @@ begin
      counts, shows, counted, status, delivered)
   values
     (p_app_no, p_id, m.conversation, m.sender, m.category, m.type, m.data - 'moderation', m.tags, m.muid, m.parent_id,
-     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true);
-  perform add_review(p_app_no, p_id, null, p_reason);
+     m.quoted_id, m.counts, m.shows, m.counted, 'disapproved', true)
+  returning * into k;
+  perform add_review(k, null, p_reason);
   if p_decision is not null then
     update reviews set decision = p_decision, reviewed_at = updated_at
     where app_no = p_app_no and message_id = p_id;

@@ -1,4 +1,4 @@
-/** Which messages the role of a user may see (`listMessages.allowedMessageCategories` and `allowedMessageTypes`). */
+/** Which messages and profiles the role of a user may see (`listMessages.*`, `getUserDetails.*`). */
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { Actor } from '../actor.ts'
 import { listIn, type RolePolicy } from './rules.ts'
@@ -38,3 +38,16 @@ export const isShown = (
   !limits ||
   ((limits.categories?.includes(category) ?? true) &&
     (category !== 'message' || (limits.types?.includes(type) ?? true)))
+
+/** Whose profiles the role may read. */
+export interface ProfileLimits {
+  friendsOnly: boolean
+  /** Null means all. */
+  roles: readonly string[] | null
+}
+
+export function profileLimits(policy: RolePolicy | undefined): ProfileLimits | undefined {
+  const friendsOnly = policy?.permissions['getUserDetails.mode'] === 'friends'
+  const roles = listIn(policy, 'getUserDetails.allowedRoles') ?? null
+  return friendsOnly || roles ? { friendsOnly, roles } : undefined
+}

@@ -43,17 +43,11 @@ export const mostTokens = (prompt: ChatPrompt): Usage => ({
   output: prompt.maxTokens,
 })
 
-/**
- * Sends the request once, and yields the answer as it arrives. Throws `ChatFailed`, or the reason of `signal`. A
- * model that refuses the name of the limit, and so has done nothing, is asked once more with the other one.
- */
-export async function* streamChat(
-  request: ChatRequest,
-  renamed = false,
-): AsyncGenerator<ChatPiece, ChatEnd> {
+/** Sends the request once, and yields the answer as it arrives. Throws `ChatFailed`, or the reason of `signal`. */
+export async function* streamChat(request: ChatRequest): AsyncGenerator<ChatPiece, ChatEnd> {
   const { outbound, url, key, idleMs, signal } = request
   const dialect = DIALECTS[request.kind]
-  const body = JSON.stringify(dialect.body(request, renamed))
+  const body = JSON.stringify(dialect.body(request))
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
@@ -68,8 +62,8 @@ export async function* streamChat(
     const { status, chunks } = await outbound.stream(target, { headers, body, idleMs, signal })
     if (status !== 200) {
       const refusal = await refusalOf(status, chunks)
-      if (renamed || !wantsOtherName(refusal)) throw refusal
-      return yield* streamChat(request, true)
+      refusal.renames = !request.renamed && wantsOtherName(refusal)
+      throw refusal
     }
     progress.answered = true
     return yield* readAnswer(dialect, request.tools ?? [], chunks, progress)

@@ -26,8 +26,7 @@ export interface Dialect {
   /** Whether the other side makes calls of tools by itself that it wasn't offered. */
   callsTools?: boolean
   headers(key: string | undefined): Record<string, string>
-  /** `renamed`: the model has refused the old name of the limit. */
-  body(prompt: ChatPrompt, renamed?: boolean): object
+  body(prompt: ChatPrompt): object
   /** Throws if the event isn't one that the interface has. */
   read(event: SentEvent): Piece
 }

@@ -1,4 +1,5 @@
 /** The interfaces of OpenAI, Anthropic and external agents: how a prompt is written, and how an answer is read. */
+import { lookupTable } from '../../platform/lookup-table.ts'
 import { agUi } from './ag-ui.ts'
 import type { Dialect } from './dialect.ts'
 import { at, parsed, str, textIn } from './json.ts'
@@ -15,8 +16,13 @@ export const ERROR_LENGTH = 500
 const finishIn = (reason: unknown, names: Record<string, Finish>) =>
   typeof reason === 'string' ? { finish: names[reason] ?? ('stop' as const) } : {}
 
+/** More tokens than any call has, and more than can be stored. */
+const NO_COUNT = 2 ** 31
+
 const count = (name: 'input' | 'output', value: unknown) =>
-  Number.isSafeInteger(value) && Number(value) >= 0 ? { [name]: Number(value) } : {}
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < NO_COUNT
+    ? { [name]: Number(value) }
+    : {}
 
 /** A piece of a call. Some servers repeat fields as empty texts. */
 function callIn(index: unknown, id: unknown, name: unknown, written: unknown) {
@@ -24,7 +30,7 @@ function callIn(index: unknown, id: unknown, name: unknown, written: unknown) {
   return { index: Number.isSafeInteger(index) ? Number(index) : 0, ...call }
 }
 
-const OPENAI_FINISH: Record<string, Finish> = { length: 'length', content_filter: 'filtered' }
+const OPENAI_FINISH = lookupTable<Finish>({ length: 'length', content_filter: 'filtered' })
 
 /** Models that refuse `max_tokens`: those that think before they answer. */
 const NAMES_COMPLETION = /^(o\d|gpt-[5-9])/
@@ -51,7 +57,7 @@ const openaiCall = (call: unknown, nth: number) =>
 const openai: Dialect = {
   operation: 'chat/completions',
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  body: ({ model, system, turns, tools, maxTokens, temperature }, renamed = false) => ({
+  body: ({ model, system, turns, tools, maxTokens, temperature, renamed }) => ({
     model,
     messages: [
       ...(system === undefined ? [] : [{ role: 'system', content: system }]),
@@ -80,7 +86,7 @@ const openai: Dialect = {
   },
 }
 
-const ANTHROPIC_FINISH: Record<string, Finish> = { max_tokens: 'length', refusal: 'filtered' }
+const ANTHROPIC_FINISH = lookupTable<Finish>({ max_tokens: 'length', refusal: 'filtered' })
 
 /** Results of one answer's calls are one turn of the user. */
 function anthropicMessages(turns: ChatTurn[]): object[] {

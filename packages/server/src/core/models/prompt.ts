@@ -46,6 +46,8 @@ export interface ChatPrompt {
   tools?: OfferedTool[]
   /** The longest answer, in tokens. */
   maxTokens: number
+  /** The model has refused the usual name of that limit. */
+  renamed?: boolean
   temperature: number | undefined
   run?: RunContext
 }
@@ -75,6 +77,8 @@ export class ChatFailed extends Error {
   readonly spent: boolean
   /** Whether a part of the answer had arrived. */
   begun = false
+  /** The model refuses the name of the limit, and so has done nothing. It answers with the other name. */
+  renames = false
 
   constructor(fault: ChatFault, message: string, spent: boolean) {
     // It is stored, and may quote what a provider sent.

@@ -7,8 +7,6 @@ export interface Embedder extends Model {
   id: string
   /** What people know it by. */
   name: string
-  /** The tokens of the app's month are used up. */
-  exhausted: boolean
 }
 
 /** Half as long as they arrive, and as good for comparisons. */

@@ -2,6 +2,7 @@
  * Rules, lists and reasons that every app has. Rules are disabled until the app enables them. The list of words is
  * empty: apps fill it with their own.
  */
+import { lookupTable } from '../../platform/lookup-table.ts'
 import type { Condition } from './rules.ts'
 
 export interface DefaultRule {
@@ -27,7 +28,7 @@ const listed = (
   { operand, operator: 'contains', category, isKeywordsReferencePresent: true, value: [list] },
 ]
 
-export const DEFAULT_RULES: Readonly<Record<string, DefaultRule>> = {
+export const DEFAULT_RULES = lookupTable<DefaultRule>({
   [WORDS]: {
     name: 'Word list',
     description: 'Texts with a word of the list default-words.',
@@ -48,9 +49,9 @@ export const DEFAULT_RULES: Readonly<Record<string, DefaultRule>> = {
     description: 'Texts with a phone number.',
     conditions: listed('text', 'pattern', 'default-phone-numbers'),
   },
-}
+})
 
-export const DEFAULT_LISTS: Readonly<Record<string, DefaultList>> = {
+export const DEFAULT_LISTS = lookupTable<DefaultList>({
   [WORDS]: {
     name: 'Words',
     description: 'Empty until you replace its words.',
@@ -73,10 +74,10 @@ export const DEFAULT_LISTS: Readonly<Record<string, DefaultList>> = {
     category: 'pattern',
     entries: ['(?:^|[^\\d])(?:\\+|00)?\\d(?:[\\s().-]{0,2}\\d){8,14}(?:$|[^\\d])'],
   },
-}
+})
 
-export const DEFAULT_REASONS: Readonly<Record<string, { name: string; description: string }>> = {
+export const DEFAULT_REASONS = lookupTable<{ name: string; description: string }>({
   spam: { name: 'Spam', description: 'Advertising, repeated or pointless messages.' },
   sexual: { name: 'Sexual content', description: 'Nudity or sexual content.' },
   harassment: { name: 'Harassment', description: 'Insults, threats or hate.' },
-}
+})

@@ -202,7 +202,10 @@ function isHidden(
   row: ReceiverRow,
 ): boolean {
   const { role, takes_part, cleared, banned, unseen, gone, held } = row
-  if (role === null || !takes_part || banned || cleared) return true
+  if (role === null || !takes_part || banned) return true
+  // What rang is taken back, whatever has become of its message.
+  if (type === 'callOver') return false
+  if (cleared) return true
   if (type === 'reaction' && unseen) return true
   if (gone && !held && type !== 'messageDeleted') return true
   return !isCall({ type }) && !isShown(messageLimits(rules.get(role)), message)

@@ -21,7 +21,7 @@ export interface Occurrence {
   kind: ConversationKind
   /** Who did it. */
   by: string
-  /** The message that it is about: of a reaction, the one that somebody reacted to. */
+  /** The message that it is about: of a reaction, the one that somebody reacted to. The id is 0 if there is none. */
   message: { id: number; category: string; type: string }
   /** Users that the message mentions. */
   mentioned: readonly string[]
@@ -64,6 +64,7 @@ export const NOTIFIED_TYPES: readonly EventType[] = [
   'message.deleted',
   'message.reaction.added',
   'call.incoming',
+  'call.silenced',
   ...CALL_ENDS,
   ...(Object.keys(GROUP_ACTION_TYPES) as EventType[]),
 ]
@@ -83,6 +84,8 @@ export function occurrenceOf({ type, key, at, payload }: LoggedEvent): Occurrenc
       return { ...of, ...ofReaction(payload) }
     case 'call.incoming':
       return { ...of, ...ofCall(payload, 'call') }
+    case 'call.silenced':
+      return { ...of, ...ofSilenced(payload) }
     default: {
       if (CALL_ENDS.includes(type as EventType)) return { ...of, ...ofCall(payload, 'callOver') }
       const action = GROUP_ACTION_TYPES[type as EventType]
@@ -147,6 +150,11 @@ function ofCall(
     ...(only && { only }),
   }
 }
+
+const ofSilenced = ({ call, uids }: { call: CallSummary; uids: string[] }): Content => ({
+  ...{ type: 'callOver', kind: call.receiverType, by: call.callInitiator, mentioned: [] },
+  ...{ message: { id: 0, category: 'call', type: call.type }, only: uids },
+})
 
 /** What has to be known of a message. */
 export interface OccurringMessage {

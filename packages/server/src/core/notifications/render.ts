@@ -82,8 +82,16 @@ function templateOf(templates: Templates, form: Form, { category, type }: ShownM
   return templates[`textMessageTemplate${form}`]
 }
 
+/** Answers of agents have HTML escaped, for clients that show Markdown. Notifications are plain text. */
+function unescaped(message: ShownMessage): ShownMessage {
+  const { text, ...data } = { text: '', ...(message.data as object) }
+  if (message.category !== 'agentic') return message
+  return { ...message, data: { ...data, text: text.replaceAll('&lt;', '<') } }
+}
+
 /** Title and body of the push about a message. `templates` are those that hold for the receiver. */
-export function pushTexts(templates: Templates, message: ShownMessage): Texts {
+export function pushTexts(templates: Templates, given: ShownMessage): Texts {
+  const message = unescaped(given)
   const form = templates.usePrivacyTemplate === 2 ? 'Privacy' : 'Default'
   const template: { titleOneOnOne: string; titleGroup: string; body: string; fallback?: string } =
     templateOf(templates, form, message)

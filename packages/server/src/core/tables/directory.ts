@@ -7,11 +7,12 @@ const OPERATORS = 'Names operators, who are not users of an app.'
 /** The tables of the directory. An app that moves keeps its rows here; only its `cell_id` changes. */
 // biome-ignore format: one line per table
 export const directoryTables = {
-  // Where apps are. Only the owner adds and changes cells: a cell's address says where data is sent.
+  // Where apps are. Only the owner adds and changes cells and media servers: their addresses say where data is sent.
   regions: { moves: 'stays', service: READ, audit: '*', plain: 'region' },
   cells: { moves: 'stays', service: READ, audit: 'cell_id region accepts_apps synchronous created_at', sealed: { url_sealed: 'cells.url' }, plain: 'cell_id region accepts_apps synchronous created_at' },
   log_witnesses: { moves: 'stays', service: ADD_CHANGE, audit: '*', plain: 'cell_id system_id timeline wal_position taken break_no seen_at' },
   break_counter: { moves: 'stays', service: CHANGE, audit: '*', plain: 'break_no' },
+  media_servers: { moves: 'stays', service: READ, audit: '*', plain: 'address drained created_at region' },
   apps: { moves: 'stays', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id name cell_id state created_at archived_at purge_at' },
 
   // Operators.

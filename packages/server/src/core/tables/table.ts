@@ -2,8 +2,9 @@ import type { Places } from '../../platform/secrets/secrets.ts'
 
 /**
  * What happens to an app's rows when the app moves to another cell. replicated: they are copied while the app is in
- * use, and complete at the switch. drained: what they describe ends before the switch, and none are left. rebuilt: the
- * new cell makes them again from other tables. stays: they are about this database, not about an app.
+ * use, and complete at the switch; until then, the app's own row in the new cell says that it is archived. drained: what
+ * they describe ends before the switch, and none are left. rebuilt: the new cell makes them again from other tables.
+ * stays: they are about this database, not about an app.
  */
 export type Move = 'replicated' | 'drained' | 'rebuilt' | 'stays'
 

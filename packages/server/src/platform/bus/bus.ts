@@ -8,7 +8,7 @@ import {
 import type { Logger } from '../log/log.ts'
 import { brokerTls } from '../net/tls.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { Signer, Verifier } from './signature.ts'
+import { Received, Signer, Verifier } from './signature.ts'
 
 /**
  * Messages between processes. They may be lost at any time, so everything that must arrive is also read from
@@ -38,7 +38,8 @@ const WARN_MS = 60_000
 /** Returns at once. Connects in the background, and reconnects after every loss. */
 export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus {
   const wanted = new Map<number, { subject: string; listener: (data: string) => void }>()
-  const active = new Map<number, Subscription>()
+  const active = new Map<number, { subscription: Subscription; verifier: Verifier }>()
+  const received = new Received()
   let connection: NatsConnection | undefined
   let connected = false
   const closing = new AbortController()
@@ -102,7 +103,7 @@ export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus 
     const entry = wanted.get(id)
     if (!entry || !connection) return
     const subject = `${prefix}.${entry.subject}`
-    const verifier = new Verifier(keys, subject)
+    const verifier = new Verifier(keys, subject, received.stampsOf(subject))
     const callback = (error: Error | null, { data }: { data: Uint8Array }) => {
       if (error) return
       const verdict = verifier.open(data)
@@ -115,7 +116,7 @@ export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus 
       }
     }
     try {
-      active.set(id, connection.subscribe(subject, { callback }))
+      active.set(id, { subscription: connection.subscribe(subject, { callback }), verifier })
     } catch (error) {
       log.warn({ err: error }, "couldn't subscribe to NATS; falling back to polling")
     }
@@ -134,8 +135,11 @@ export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus 
       activate(id)
       return () => {
         wanted.delete(id)
-        active.get(id)?.unsubscribe()
+        const ended = active.get(id)
+        if (!ended) return
+        ended.subscription.unsubscribe()
         active.delete(id)
+        received.keep(`${prefix}.${subject}`, ended.verifier.stamps)
       }
     },
     async close() {

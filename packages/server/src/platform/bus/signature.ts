@@ -56,13 +56,44 @@ export class Signer {
 
 export type Verdict = { text: string } | { refused: string }
 
+/** The stamp of each sender's last message. NATS keeps their order. */
+type Stamps = Map<string, number>
+
+/**
+ * What subscriptions that have ended received. A later one to the same subject doesn't accept it again: recorded
+ * messages can't be repeated after a reconnecting device made its gateway subscribe again.
+ */
+export class Received {
+  readonly #ended = new Map<string, { stamps: Stamps; until: number }>()
+
+  /** For a new subscription. */
+  stampsOf(subject: string): Stamps {
+    return new Map(this.#ended.get(subject)?.stamps)
+  }
+
+  /** A subscription has ended. */
+  keep(subject: string, stamps: Stamps, now = Date.now()): void {
+    for (const [old, { until }] of this.#ended) {
+      if (until > now) break
+      this.#ended.delete(old)
+    }
+    const known = this.stampsOf(subject)
+    for (const [sender, stamp] of stamps) {
+      known.set(sender, Math.max(stamp, known.get(sender) ?? 0))
+    }
+    // At the end, so that the first ones are those to forget first. A stamp may be ahead of our clock.
+    this.#ended.delete(subject)
+    this.#ended.set(subject, { stamps: known, until: now + 2 * MAX_AGE_MS })
+  }
+}
+
 /** Checks the messages of one subscription. */
 export class Verifier {
   readonly #keys = new Map<number, Buffer>()
-  /** The stamp of each sender's last message. NATS keeps their order. */
-  readonly #stamps = new Map<string, number>()
+  readonly stamps: Stamps
 
-  constructor(keys: readonly PurposeKey[], subject: string) {
+  constructor(keys: readonly PurposeKey[], subject: string, stamps: Stamps = new Map()) {
+    this.stamps = stamps
     for (const { id, key } of keys) {
       this.#keys.set(id, Buffer.concat([key, Buffer.from(`${subject}\0`, 'latin1')]))
     }
@@ -85,15 +116,15 @@ export class Verifier {
       return { refused: 'it is more than a minute old, or a clock is wrong' }
     }
     const sender = message.toString('latin1', SENDER_AT, STAMP_AT)
-    if (stamp <= (this.#stamps.get(sender) ?? 0)) return { refused: 'it was received before' }
-    this.#stamps.set(sender, stamp)
-    if (this.#stamps.size > SENDERS) this.#forget(now)
+    if (stamp <= (this.stamps.get(sender) ?? 0)) return { refused: 'it was received before' }
+    this.stamps.set(sender, stamp)
+    if (this.stamps.size > SENDERS) this.#forget(now)
     return { text: message.toString('utf8', TEXT_AT, end) }
   }
 
   #forget(now: number): void {
-    for (const [sender, stamp] of this.#stamps) {
-      if (now - stamp / 1000 > MAX_AGE_MS) this.#stamps.delete(sender)
+    for (const [sender, stamp] of this.stamps) {
+      if (now - stamp / 1000 > MAX_AGE_MS) this.stamps.delete(sender)
     }
   }
 }

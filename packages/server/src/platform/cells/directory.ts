@@ -47,7 +47,6 @@ export interface DirectoryOptions {
 
 const REFRESH_MS = 5_000
 const REFRESH_CHUNK = 5_000
-const UNKNOWN_TTL_MS = 5_000
 const UNKNOWN_MAX = 10_000
 
 /** The time for which the sequencer collects events for a step. */
@@ -69,10 +68,11 @@ export class Directory {
   readonly #options: DirectoryOptions
   readonly #cells = new Map<string, Cell>()
   readonly #apps = new Map<string, App>()
-  /** Ids of apps that don't exist, and until when to assume so: a flood of them must not reach the directory. */
-  readonly #unknown = new Map<string, number>()
+  /** Ids of apps that didn't exist since the last refresh: a flood of them must not reach the directory. */
+  readonly #unknown = new Set<string>()
   readonly #lookups = new Map<string, Promise<App | undefined>>()
   readonly #onReaddress = new Set<(cell: Cell) => void>()
+  readonly #onRefresh = new Set<() => Promise<void>>()
   /** Why a cell has no usable address. Logged once. */
   readonly #refusals = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
@@ -117,13 +117,18 @@ export class Directory {
     return () => this.#onReaddress.delete(listener)
   }
 
+  /** Calls the listener at each refresh, for what else is in the directory. */
+  onRefresh(listener: () => Promise<void>): void {
+    this.#onRefresh.add(listener)
+  }
+
   /** The app with this id, or undefined. Only fails for unknown apps while the directory is down. */
   find(appId: string): App | Promise<App | undefined> | undefined {
     const known = this.#apps.get(appId)
     if (known) return known
     // Other texts can't be the id of an app, so they cost no statement and no memory.
     if (!/^[0-9a-f]{16}$/.test(appId)) return undefined
-    if ((this.#unknown.get(appId) ?? 0) > Date.now()) return undefined
+    if (this.#unknown.has(appId)) return undefined
     let lookup = this.#lookups.get(appId)
     if (!lookup) {
       lookup = this.#lookUp(appId).finally(() => this.#lookups.delete(appId))
@@ -132,8 +137,9 @@ export class Directory {
     return lookup
   }
 
-  /** Refreshes the cells and known apps. Keeps them if the directory doesn't answer. */
+  /** Refreshes the cells and known apps, and looks up others again. Keeps them if the directory doesn't answer. */
   async refresh(): Promise<void> {
+    this.#unknown.clear()
     try {
       await this.#loadCells()
       const ids = [...this.#apps.keys()]
@@ -147,6 +153,7 @@ export class Directory {
         }
         for (const id of gone) this.#apps.delete(id)
       }
+      for (const listener of this.#onRefresh) await listener()
       if (this.#down) this.#options.log.info('the directory is available again')
       this.#down = false
     } catch (error) {
@@ -167,7 +174,7 @@ export class Directory {
     if (row && !this.#cells.has(row.cell_id)) await this.#loadCells()
     if (row) return this.#place(row)
     if (this.#unknown.size >= UNKNOWN_MAX) this.#unknown.clear()
-    this.#unknown.set(appId, Date.now() + UNKNOWN_TTL_MS)
+    this.#unknown.add(appId)
     return undefined
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, mock, suite, test } from 'node:test'
 import { useServer } from '../../../test/kit.ts'
+import { until } from '../../../test/until.ts'
 import { openMetrics } from '../metrics/metrics.ts'
 import { Lanes } from './lanes.ts'
 
@@ -19,8 +20,9 @@ suite('lanes', () => {
     ({ cellId: 'us-1', app, class: 'list', operation, perApp: 100 }) as const
 
   /** How many of an app's requests start at once. */
-  function startAtOnce(lanes: Lanes, app: number, operation: string): number {
-    const admissions = Array.from({ length: 10 }, () => lanes.enter(work(app, operation)))
+  function startAtOnce(lanes: Lanes, app: number, operation: string, more = {}): number {
+    const one = { ...work(app, operation), ...more }
+    const admissions = Array.from({ length: 10 }, () => lanes.enter(one))
     const started = admissions.filter((admission) => admission.started === undefined).length
     for (const admission of admissions) {
       admission.started?.catch(() => {})
@@ -67,6 +69,23 @@ suite('lanes', () => {
     assert.equal(startAtOnce(lanes, 1, 'listLong'), 6)
     lanes.close()
     clock.mock.restore()
+  })
+
+  test('processes that share a cell divide the slots of an app among them', async () => {
+    const [first, second] = [open(), open()]
+    for (const lanes of [first, second]) lanes.share()
+    const ofCell = { cellId: 'shared', perApp: 4 }
+    const started = (lanes: Lanes) => {
+      const clock = stopClock()
+      const count = startAtOnce(lanes, 1, 'listShared', ofCell)
+      clock.mock.restore()
+      return count
+    }
+    assert.equal(started(first), 4)
+    await until('each has half', () => started(second) === 2 && started(first) === 2)
+    second.close()
+    await until('the other one has left', () => started(first) === 4)
+    first.close()
   })
 
   test('while another app uses the cell, heavy reads of an app run one at a time', () => {

@@ -53,6 +53,11 @@ suite('credentials for a relay', { skip: !CAN_RUN_COTURN }, () => {
     const username = `${Math.floor(Date.now() / 1_000) + 2 * TURN_SECONDS}:a1b2`
     assert.equal(await refusal(coturn, { username, password }), 401)
   })
+
+  test('open no TCP connections, such as one to the control port of a media server', async () => {
+    const UNSUPPORTED_TRANSPORT = 442
+    assert.equal(await refusal(coturn, credentials(), TCP), UNSUPPORTED_TRANSPORT)
+  })
 })
 
 /** The types of messages and attributes of RFC 8656 that a request for a relay needs. */
@@ -64,6 +69,7 @@ const REALM = 0x0014
 const NONCE = 0x0015
 const TRANSPORT = 0x0019
 const UDP = Buffer.from([17, 0, 0, 0])
+const TCP = Buffer.from([6, 0, 0, 0])
 
 type Attributes = Map<number, Buffer>
 
@@ -71,10 +77,11 @@ type Attributes = Map<number, Buffer>
 async function refusal(
   { host, port }: Coturn,
   { username, password }: { username: string; password: string },
+  transport = UDP,
 ): Promise<number | undefined> {
   const socket = connect(port, host)
   try {
-    const asked: Attributes = new Map([[TRANSPORT, UDP]])
+    const asked: Attributes = new Map([[TRANSPORT, transport]])
     socket.write(request(asked))
     const first = await answer(socket)
     assert.equal(errorIn(first), 401)

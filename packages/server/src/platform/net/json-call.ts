@@ -14,19 +14,25 @@ export type CallFault =
   | 'invalid_response'
   | `http_${number}xx`
 
+/** What the system was asked for before there was a connection. */
+const CONNECTING = ['connect', 'getaddrinfo']
+
 export class CallFailed extends Error {
   readonly category: CallFault
   readonly status: number | undefined
   /** The beginning of the response. */
   readonly body: string | undefined
   readonly truncated: boolean
+  /** There was no connection, so the other side knows nothing of the call. */
+  readonly unsent: boolean
 
   constructor(
     category: CallFault,
     message: string,
-    { status, body }: { status?: number; body?: Buffer } = {},
+    { status, body, unsent = false }: { status?: number; body?: Buffer; unsent?: boolean } = {},
   ) {
     super(message)
+    this.unsent = unsent
     this.category = category
     this.status = status
     const text = body?.toString('utf8')
@@ -64,11 +70,14 @@ export async function postJson(outbound: Outbound, call: JsonCall): Promise<unkn
   // One byte more shows that there is too much.
   const answer = await outbound
     .post(url, { headers, body, timeoutMs, answerBytes: bytes + 1, signal })
-    .catch((error: Error) => {
+    .catch((error: NodeJS.ErrnoException) => {
       signal.throwIfAborted()
       if (isLate()) throw late()
-      const forbidden = error instanceof ForbiddenTarget
-      throw new CallFailed(forbidden ? 'forbidden_target' : 'connection', error.message)
+      const { message, syscall = '' } = error
+      if (error instanceof ForbiddenTarget) {
+        throw new CallFailed('forbidden_target', message, { unsent: true })
+      }
+      throw new CallFailed('connection', message, { unsent: CONNECTING.includes(syscall) })
     })
   signal.throwIfAborted()
   const { status } = answer

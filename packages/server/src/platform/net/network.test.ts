@@ -11,6 +11,8 @@ test('callers are identified by their IPv4 address or IPv6 network', () => {
     '2001:db8:1:2::1': '2001:db8:1:2',
     '2001:db8::1': '2001:db8:0:0',
     '::1': '0:0:0:0',
+    '<script>': 'unknown',
+    ['x'.repeat(5_000)]: 'unknown',
   }
   for (const [address, network] of Object.entries(networks)) {
     assert.equal(networkOf(address), network)

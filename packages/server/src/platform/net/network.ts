@@ -3,9 +3,13 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 /** A dual-stack socket shows IPv4 addresses as IPv6 addresses. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
-/** An IPv4 address, or the /64 network of an IPv6 address: a client usually has 2^64 addresses. */
+/**
+ * An IPv4 address, or the /64 network of an IPv6 address: a client usually has 2^64 addresses. All other
+ * text, which clients can write if a trusted proxy passes it on, counts as one network.
+ */
 export function networkOf(given: string): string {
   const address = withoutMapping(given)
+  if (!isIP(address)) return 'unknown'
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('::')
   const left = head.split(':').filter(Boolean)
