@@ -31,6 +31,7 @@ export function toAgent({ id: appId }: Pick<ServedApp, 'id'>, row: AgentRow): Ag
     ...(description !== undefined && { description }),
     answersMentions: definition.answersMentions ?? false,
     answersAgents: definition.answersAgents ?? false,
+    handBackAfterSeconds: definition.handBackAfterSeconds ?? 0,
     tools: definition.tools ?? [],
     apiTools: definition.apiTools ?? [],
     mcpServers: definition.mcpServers ?? [],

@@ -47,6 +47,11 @@ suite('createAgent', () => {
       const created = app.client.agents.create({ name: 'Helper', ...parts })
       await refused(created, 'ERR_TOOL_NOT_FOUND')
     }
+    // Nor models of others, whose keys would pay for it.
+    const provider = { id: 'house', name: 'House', url: 'https://8.8.8.8/v1', key: 'sk-1' }
+    await other.client.modelProviders.create(provider)
+    const foreign = { name: 'Helper', providerId: 'house' }
+    await refused(app.client.agents.create(foreign), 'ERR_MODEL_PROVIDER_NOT_FOUND')
     assert.deepEqual((await app.client.agents.list()).data, [])
     assert.deepEqual(await app.eventTypes(), ['app.created'])
   })

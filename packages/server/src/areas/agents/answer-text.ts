@@ -1,7 +1,9 @@
 /**
  * The text of an answer before anybody sees it. A model writes what a message or a tool told it to, so the text is as
- * hostile as its input: an image of a foreign host would send what the URL contains to that host, without a click.
+ * hostile as its input: an image of a foreign host would send what the URL contains to that host, without a click. Many
+ * clients show HTML that is in Markdown, so there is none.
  */
+import { TagEscaper } from './tag-escaper.ts'
 
 /** The most bytes of an answer. */
 export const ANSWER_BYTES = 32_000
@@ -25,6 +27,7 @@ export class AnswerText {
   /** What the next piece may change: exclamation marks, and the first half of a character. */
   #held = ''
   #bytes = 0
+  readonly #escaper = new TagEscaper()
 
   /** Adds a piece, and returns what became visible. */
   add(piece: string): string {
@@ -32,32 +35,52 @@ export class AnswerText {
     const all = strip(this.#held + piece)
     this.#held = /!*[\ud800-\udbff]?$/.exec(all)?.[0] ?? ''
     if (this.#held.length > ANSWER_BYTES) this.full = true
-    return this.#show(all.slice(0, all.length - this.#held.length))
+    const ready = this.#cut(all.slice(0, all.length - this.#held.length))
+    return this.#show(this.#escaper.add(ready))
   }
 
   /** The answer is complete. */
   end(): string {
-    const rest = this.#held
+    const rest = this.#cut(this.#held)
     this.#held = ''
-    return this.#show(rest)
+    return this.#show(this.#escaper.add(rest) + this.#escaper.end())
   }
 
-  #show(ready: string): string {
-    let shown = withoutImages(ready).toWellFormed()
+  /** What may still be added. Before it is escaped, because code that is cut off isn't code. */
+  #cut(ready: string): string {
+    const text = withoutImages(ready).toWellFormed()
     const left = ANSWER_BYTES - this.#bytes
-    if (Buffer.byteLength(shown) > left) {
-      shown = cut(shown, left)
-      this.full = true
+    const bytes = bytesOf(text)
+    if (bytes <= left) {
+      this.#bytes += bytes
+      return text
     }
-    this.#bytes += Buffer.byteLength(shown)
+    this.full = true
+    this.#bytes = ANSWER_BYTES
+    return startOf(text, left)
+  }
+
+  #show(shown: string): string {
     this.text += shown
     return shown
   }
 }
 
+const ESCAPED = '&lt;'
+
+/** The bytes of a text if all of it is escaped. */
+const bytesOf = (text: string) => Buffer.byteLength(text.replaceAll('<', ESCAPED))
+
 /** The beginning of a text with at most so many bytes, in whole characters. */
-const cut = (text: string, bytes: number) =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, bytes)).replace(/\ufffd+$/, '')
+function startOf(text: string, bytes: number): string {
+  let [length, left] = [0, bytes]
+  for (const char of text) {
+    left -= bytesOf(char)
+    if (left < 0) break
+    length += char.length
+  }
+  return text.slice(0, length)
+}
 
 /** A text that a model wrote at once, which is as hostile as what the model reads. */
 export function cleaned(text: string): string {

@@ -2,6 +2,7 @@ import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
+import { startEmbedding } from '../models/embeddings.actions.ts'
 import {
   type AgentBudgetChanges,
   type AgentBudgets,
@@ -58,6 +59,12 @@ export function updateAgentBudgets(
     const merged: AgentBudgetChanges = { ...before, ...changes }
     const limits = Object.fromEntries(LIMITS.map((name) => [name, merged[name] ?? null])) as Limits
     await storeBudgets.run(tx, { appNo, ...limits })
+    // Sources may wait for tokens.
+    if (isRaised(before.appMonthTokens, limits.appMonthTokens)) await startEmbedding(tx, appNo)
     return getAgentBudgets(tx, appNo)
   })
 }
+
+/** Null: there is no limit any more. */
+const isRaised = (before: number | undefined, limit: number | null) =>
+  before !== undefined && (limit === null || limit > before)

@@ -14,7 +14,9 @@ const limits = {
   runMoney: Money('Money for one run, by the prices of the providers.'),
   userDayTokens: Tokens('Tokens for the questions of one user on one day (UTC).'),
   userDayMoney: Money('Money for the questions of one user on one day (UTC).'),
-  appMonthTokens: Tokens('Tokens of the app in one month (UTC), with those of embeddings.'),
+  appMonthTokens: Tokens(
+    'Tokens of the app in one month (UTC), with those that embed its knowledge and searches in it.',
+  ),
   appMonthMoney: Money('Money of the app in one month (UTC).'),
   userDayCalls: Calls('Calls of external agents for the questions of one user on one day (UTC).'),
   appMonthCalls: Calls('Calls of external agents in one month (UTC).'),

@@ -1,6 +1,8 @@
 /** Workers that shut down while agents call tools, as at every deployment. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { useAgUiServer } from '../../../test/ag-ui-server.ts'
+import { runOf } from '../../../test/agent-runs.ts'
 import { useServer } from '../../../test/kit.ts'
 import { questionIn, resultsIn, useModelServer } from '../../../test/model-server.ts'
 import { useToolServer } from '../../../test/tool-server.ts'
@@ -34,7 +36,36 @@ async function* endless() {
   await new Promise(() => {})
 }
 
+const answers = Promise.withResolvers<void>()
+/** It has nothing to say, so nobody gets its answer. */
+const external = useAgUiServer(async function* () {
+  await answers.promise
+  yield* []
+})
+
 suite('a worker that shuts down', () => {
+  test('ends a run whose answer nobody gets, so that the agent is not called again', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const { url: baseUrl, key } = external
+    const { uid: agent } = await app.client.externalAgents.create({
+      ...{ name: 'Planner', icon: 'https://example.com/p.png', integrateWith: 'ag-ui' },
+      integrationType: 'agent',
+      integrationMeta: { baseUrl, headers: { Authorization: key } },
+    })
+    const first = await serve(readConfig(server.env), ['worker'])
+    const { id } = await amira.sendText(agent, 'Anything?')
+    await until('the call', () => external.calls.length === 1)
+    const drained = first.drain()
+    answers.resolve()
+    await drained
+    const second = await serve(readConfig(server.env), ['worker'])
+    const { reason } = await runOf({ app, amira, agent }, id)
+    await second.drain()
+    assert.equal(reason, 'empty_answer')
+    assert.equal(external.calls.length, 1)
+  })
+
   test('lets a call of a tool end that has begun, and another one goes on with the run', async () => {
     const app = await server.newApp()
     const [amira] = await app.users('amira')

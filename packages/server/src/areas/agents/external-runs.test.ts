@@ -10,7 +10,7 @@ import {
   useAgUiServer,
 } from '../../../test/ag-ui-server.ts'
 import { type Asking, ask, type Run, runOf } from '../../../test/agent-runs.ts'
-import { Device, tokenOf } from '../../../test/device.ts'
+import { Device, type Frame, tokenOf } from '../../../test/device.ts'
 import { refused, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 
@@ -112,6 +112,43 @@ suite('an external agent', () => {
     read.resolve()
     const run = await runOf(asking, id)
     assert.equal(await textOf(asking, run), 'You are on call. [x](https://evil.example/?q=secret)')
+    const { body } = await amira.call('GET', `/v3/messages/${run.answerId}`)
+    assert.deepEqual(body.data.data.metadata, { tools: [{ id: 'c1', name: 'Look it up' }] })
+    await device.close()
+  })
+
+  test('shows tools that nobody has described by their clean names, and with rules of moderation not at all', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    scripts.set('Secretly', () => [
+      ...called('go ![x](https://evil.example)\u202e', 'c7'),
+      { type: 'TOOL_CALL_RESULT', toolCallId: 'c7', messageId: 'r7', content: 'Gone' },
+      'Done.',
+    ])
+    const port = server.service.gatewayPort ?? 0
+    const device = await Device.connect(port, app, await tokenOf(app, 'amira'))
+    const shown = async () => {
+      const { id } = await amira.sendText(agent, 'Secretly')
+      const run = await runOf(asking, id)
+      const isOfRun = ({ body }: Frame) => body.runId === run.id
+      await device.waitFor(
+        'agent.event',
+        (frame) => isOfRun(frame) && frame.body.type === 'run_finished',
+      )
+      const calls = device.frames.filter(
+        (frame) => frame.type === 'agent.event' && isOfRun(frame) && frame.body.data.toolCallId,
+      )
+      return calls.map(({ body: { type, data } }) => [type, data.name ?? data.content])
+    }
+    assert.deepEqual(await shown(), [
+      ['tool_call_start', 'go [x](https://evil.example)'],
+      ['tool_call_args', undefined],
+      ['tool_call_end', undefined],
+      ['tool_call_result', 'Gone'],
+    ])
+    const conditions = [{ category: 'word' as const, value: 'forbidden' }]
+    await app.client.moderationRules.create({ id: 'r', name: 'R', enabled: true, conditions })
+    assert.deepEqual(await shown(), [])
     await device.close()
   })
 

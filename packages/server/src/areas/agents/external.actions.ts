@@ -40,6 +40,7 @@ export function toExternalAgent(
     revision: row.revision,
     answersMentions: rest.answersMentions ?? false,
     answersAgents: rest.answersAgents ?? false,
+    handBackAfterSeconds: rest.handBackAfterSeconds ?? 0,
     ...{ integrateWith, integrationType },
     integrationMeta: {
       baseUrl,

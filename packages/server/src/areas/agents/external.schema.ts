@@ -66,6 +66,9 @@ export const NewExternalAgent = Type.Object(
     isActive: Type.Optional(Type.Boolean({ ...fields.isActive, default: true })),
     answersMentions: Type.Optional(Type.Boolean({ ...answering.answersMentions, default: false })),
     answersAgents: Type.Optional(Type.Boolean({ ...answering.answersAgents, default: false })),
+    handBackAfterSeconds: Type.Optional(
+      Type.Integer({ ...answering.handBackAfterSeconds, default: 0 }),
+    ),
   },
   { 'x-component': 'NewExternalAgent' },
 )

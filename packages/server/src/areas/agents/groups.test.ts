@@ -132,6 +132,31 @@ suite('an agent in a group', () => {
     )
   })
 
+  test('leaves out what the role of the asking user may not see', async () => {
+    const ward = await newWard()
+    const { amira, app, agent } = ward
+    const { client } = app
+    await client.roles.create({ role: 'visitor', name: 'Visitor' })
+    const permissions = { 'listMessages.allowedMessageTypes': ['image'] }
+    await client.permissions.updateRole('visitor', { permissions })
+    await client.users.create({ uid: 'cem', name: 'Cem', role: 'visitor' })
+    await amira.groupMembers.add('ward', { participants: ['cem'] })
+    const cem = app.as('cem')
+    const note = { category: 'custom', type: 'note', data: { customData: { about: 'beds' } } }
+    const root = await say(amira, '', note)
+    const parentMessageId = Number(root.id)
+    await say(amira, 'The code of the safe is 4711', { parentMessageId })
+    assert.deepEqual((await cem.threads.listReplies(root.id)).data, [])
+    await say(cem, `<@uid:${agent}> what did they say?`, { parentMessageId })
+    const [run] = await ended(ward, 1)
+    assert.equal(run?.reason, 'answered')
+    const [call] = callsIn(ward)
+    assert.deepEqual(
+      call?.turns.map(({ content }) => content),
+      [`cem says:\n<@uid:${agent}> what did they say?`],
+    )
+  })
+
   test('answers nothing else: without the setting, a mention, or membership', async () => {
     const ward = await newWard({ answersMentions: false })
     const { amira, app, agent } = ward
@@ -189,8 +214,19 @@ suite('an agent in a group', () => {
       )
       return call.json.tools.map((tool: { function: { name: string } }) => tool.function.name)
     }
+    const replies: ModelReply[] = [[{ tool: 'get', args: {} }]]
+    scripts.set('in the group', () => replies.shift() ?? ['Done'])
     await say(ben, `<@uid:${agent}> in the group`)
     assert.deepEqual(await offered('in the group'), ['get', 'wiki_read_all'])
+    // The others don't learn what was called for Ben.
+    const [run] = await ended(ward, 1)
+    const { data } = (await ben.call('GET', `/v3/messages/${run?.answerId}`)).body
+    assert.deepEqual([data.data.text, data.data.metadata], ['Done', undefined])
+    const { steps } = await ben.agentRuns.get(run?.id ?? '')
+    assert.deepEqual(
+      steps.flatMap(({ tool }) => tool ?? []),
+      ['get'],
+    )
     // Nobody else can tell it what to do in a 1:1 conversation.
     await ben.sendText(agent, 'alone')
     const alone = await offered('alone')

@@ -5,7 +5,7 @@ import { conversationIdOf } from '../../core/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findActiveUser } from '../../gate/queries.ts'
 import { write } from '../../gate/write.ts'
-import type { Tx } from '../../platform/db/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
@@ -18,6 +18,7 @@ import {
   insertHandover,
   listHandoverRows,
   lockHandover,
+  lockOverdue,
   noteAnswer,
   openConversation,
   reopenHandover,
@@ -26,12 +27,13 @@ import {
 import type {
   AgentHandover,
   AnsweredHandover,
+  Closer,
   HandoverAnswer,
   HandoverQuery,
   HandoverState,
   NewHandover,
   Opener,
-  TakeQuery,
+  TakeRequest,
 } from './handovers.schema.ts'
 import { findAnyAgent } from './queries.ts'
 import { stopRun } from './runs.actions.ts'
@@ -41,6 +43,9 @@ const isApp = ({ uid }: Actor) => uid === undefined
 
 /** Who takes a handover. All API keys of an app are one. */
 const personOf = ({ operator }: Actor) => operator?.email ?? 'app'
+
+/** Who hands a conversation over or back. */
+const sideOf = (actor: Actor) => (isApp(actor) ? (actor.operator ? 'operator' : 'app') : 'user')
 
 const stateOf = ({ taken_at: taken, closed_at: closed }: HandoverRow): HandoverState =>
   closed ? 'closed' : taken ? 'taken' : 'open'
@@ -57,6 +62,7 @@ const toHandover = (actor: Actor, row: HandoverRow): AgentHandover => ({
   ...(row.taken_at && { takenAt: row.taken_at.getTime() }),
   ...(row.answered_at && { answeredAt: row.answered_at.getTime() }),
   ...(row.closed_at && { closedAt: row.closed_at.getTime() }),
+  ...(row.closed_by !== null && { closedBy: row.closed_by as Closer }),
 })
 
 /** A handover of the app; users have only those of their own conversations. */
@@ -107,7 +113,7 @@ export function createAgentHandover(
   const appNo = actor.app.no
   const uid = userOf(actor, given)
   if (uid === agentUid) throw badRequest({ uid: ['must not be the agent'] })
-  const openedBy = isApp(actor) ? (actor.operator ? 'operator' : 'app') : 'user'
+  const openedBy = sideOf(actor)
   return write(deps, actor, async (tx) => {
     if (!(await findAnyAgent.maybeOne(tx, { appNo, uid: agentUid }))) {
       throw fail('ERR_AGENT_NOT_FOUND', { uid: agentUid })
@@ -147,7 +153,7 @@ export function takeAgentHandover(
   deps: Deps,
   actor: Actor,
   handoverId: string,
-  { from }: TakeQuery,
+  request: TakeRequest,
 ): Promise<AgentHandover> {
   const appNo = actor.app.no
   const by = personOf(actor)
@@ -155,7 +161,7 @@ export function takeAgentHandover(
     const before = await getRow(tx, actor, lockHandover, handoverId)
     if (before.closed_at) throw fail('ERR_AGENT_HANDOVER_CLOSED', { handoverId })
     if (before.taken_by === by) return toHandover(actor, before)
-    if (before.taken_at && before.taken_by !== from) throw taken(actor, before)
+    if (before.taken_at && before.taken_by !== request?.from) throw taken(actor, before)
     const row = await takeHandover.one(tx, { appNo, handoverId, by })
     if (before.taken_at) return toHandover(actor, row)
     await announceHandover(tx, appNo, 'agent.handover.taken', row)
@@ -206,12 +212,28 @@ export function closeAgentHandover(
     const before = await getRow(tx, actor, lockHandover, handoverId)
     if (before.closed_at) return toHandover(actor, before)
     if (before.taken_at && !isApp(actor)) throw taken(actor, before)
-    const { agent_uid: agentUid, uid } = before
-    const { last_id: uptoId } = await openConversation.one(tx, { appNo, agentUid, uid })
-    const row = await closeHandover.one(tx, { appNo, handoverId, uptoId })
-    await announceHandover(tx, appNo, 'agent.handover.closed', row)
-    return toHandover(actor, row)
+    return toHandover(actor, await close(tx, appNo, before, sideOf(actor)))
   })
+}
+
+/** Hands a conversation back in which no person has answered in time. One may have, a moment ago. */
+export const handBack = (db: Db, appNo: number, handoverId: string): Promise<void> =>
+  db.tx(async (tx) => {
+    const row = await lockOverdue.maybeOne(tx, { appNo, handoverId })
+    if (row) await close(tx, appNo, row, 'timeout')
+  })
+
+/** The caller has locked it. */
+async function close(
+  tx: Tx,
+  appNo: number,
+  { handover_id: handoverId, agent_uid: agentUid, uid }: HandoverRow,
+  closedBy: Closer,
+): Promise<HandoverRow> {
+  const { last_id: uptoId } = await openConversation.one(tx, { appNo, agentUid, uid })
+  const row = await closeHandover.one(tx, { appNo, handoverId, uptoId, closedBy })
+  await announceHandover(tx, appNo, 'agent.handover.closed', row)
+  return row
 }
 
 /** Last in the transaction. */
@@ -223,7 +245,10 @@ export function announceHandover(
 ): Promise<void> {
   const { handover_id: id, agent_uid: agentUid, uid, conversation } = row
   const place = { agentUid, uid, conversationId: conversationIdOf(uid, agentUid) }
-  const handover = { id, ...place, state: stateOf(row), openedBy: row.opened_by as Opener }
+  const handover = {
+    ...{ id, ...place, state: stateOf(row), openedBy: row.opened_by as Opener },
+    ...(row.closed_by !== null && { closedBy: row.closed_by as Closer }),
+  }
   return announce(tx, {
     ...{ appNo, type, key: `conversation:${conversation}`, payload: { handover } },
   })

@@ -1,17 +1,22 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
-import type { HandoverState, Opener } from './handovers.schema.ts'
+import type { Closer, HandoverState, Opener } from './handovers.schema.ts'
 
-export type HandoverRow = Omit<CellRows['agent_handovers'], 'app_no' | 'upto_id'>
+export type HandoverRow = Omit<CellRows['agent_handovers'], 'app_no' | 'upto_id' | 'hand_back_at'>
 
 type OneHandover = { appNo: number; handoverId: string }
 /** A 1:1 conversation with an agent. */
 type OfAgent = { appNo: number; agentUid: string; uid: string }
 
 const COLUMNS = `handover_id, agent_uid, uid, conversation, opened_by, reason, taken_by, opened_at, taken_at,
-  answered_at, closed_at`
+  answered_at, closed_at, closed_by`
 const columns = new Sql([COLUMNS], [])
+
+/** When a conversation that is handed over or taken now goes back to the agent. Null: never. */
+const handBackAt = (agentUid: string) => `(
+  select clock_timestamp() + nullif((g.definition ->> 'handBackAfterSeconds')::int, 0) * interval '1 second'
+  from agents g where g.app_no = :appNo and g.uid = ${agentUid})`
 
 export const findHandover = query<OneHandover, HandoverRow>(
   'agents.findHandover',
@@ -50,8 +55,8 @@ export const insertHandover = query<
   HandoverRow
 >(
   'agents.insertHandover',
-  `insert into agent_handovers (app_no, agent_uid, uid, conversation, opened_by, reason)
-   values (:appNo, :agentUid, :uid, :conversation, :openedBy, :reason)
+  `insert into agent_handovers (app_no, agent_uid, uid, conversation, opened_by, reason, hand_back_at)
+   values (:appNo, :agentUid, :uid, :conversation, :openedBy, :reason, ${handBackAt(':agentUid')})
    returning ${COLUMNS}`,
 )
 
@@ -65,7 +70,7 @@ export const reopenHandover = query<
 >(
   'agents.reopenHandover',
   `update agent_handovers set conversation = :conversation, reason = :reason, opened_at = clock_timestamp(),
-     closed_at = null, upto_id = null
+     closed_at = null, closed_by = null, upto_id = null, hand_back_at = ${handBackAt('agent_uid')}
    where app_no = :appNo and handover_id = (
        select handover_id from agent_handovers
        where app_no = :appNo and agent_uid = :agentUid and uid = :uid
@@ -77,25 +82,42 @@ export const reopenHandover = query<
 /** Keeps the first time: it says how long the user waited. */
 export const takeHandover = query<OneHandover & { by: string }, HandoverRow>(
   'agents.takeHandover',
-  `update agent_handovers set taken_by = :by, taken_at = coalesce(taken_at, clock_timestamp())
+  `update agent_handovers set taken_by = :by, taken_at = coalesce(taken_at, clock_timestamp()),
+     hand_back_at = case when taken_at is null then ${handBackAt('agent_uid')} else hand_back_at end
    where app_no = :appNo and handover_id = :handoverId::uuid
    returning ${COLUMNS}`,
 )
 
-/** Only the first answer counts for the time that users wait. */
+/** Only the first answer counts for the time that users wait. From then on, a person hands the conversation back. */
 export const noteAnswer = query<OneHandover, HandoverRow>(
   'agents.noteAnswer',
-  `update agent_handovers set answered_at = coalesce(answered_at, clock_timestamp())
+  `update agent_handovers set answered_at = coalesce(answered_at, clock_timestamp()), hand_back_at = null
    where app_no = :appNo and handover_id = :handoverId::uuid
    returning ${COLUMNS}`,
 )
 
 /** The agent answers what comes after `uptoId`. The caller holds the head. */
-export const closeHandover = query<OneHandover & { uptoId: number }, HandoverRow>(
+export const closeHandover = query<OneHandover & { uptoId: number; closedBy: Closer }, HandoverRow>(
   'agents.closeHandover',
-  `update agent_handovers set closed_at = clock_timestamp(), upto_id = :uptoId
+  `update agent_handovers set closed_at = clock_timestamp(), closed_by = :closedBy, upto_id = :uptoId
    where app_no = :appNo and handover_id = :handoverId::uuid
    returning ${COLUMNS}`,
+)
+
+/** Handovers that nobody has answered in time, in all apps. */
+export const listOverdue = query<{ limit: number }, { app_no: number; handover_id: string }>(
+  'agents.listOverdueHandovers',
+  `select app_no, handover_id from agent_handovers join working_apps() using (app_no)
+   where closed_at is null and hand_back_at <= clock_timestamp()
+   order by hand_back_at limit :limit`,
+)
+
+/** Locks one of them. No row if somebody has taken, answered or closed it meanwhile. */
+export const lockOverdue = query<OneHandover, HandoverRow>(
+  'agents.lockOverdueHandover',
+  `select ${COLUMNS} from agent_handovers
+   where app_no = :appNo and handover_id = :handoverId::uuid and closed_at is null and hand_back_at <= clock_timestamp()
+   for no key update`,
 )
 
 export interface HandoverFilter {

@@ -19,7 +19,7 @@ import {
   HandoverParams,
   HandoverQuery,
   NewHandover,
-  TakeQuery,
+  TakeRequest,
 } from './handovers.schema.ts'
 
 const access: Access = {
@@ -106,12 +106,12 @@ export const agentHandoverRoutes =
           description:
             'The first operator wins; `details.takenBy` tells the others who that is. They can take it over `from` that person, who can no longer answer then. All API keys of an app count as one person.',
           params: HandoverParams,
-          querystring: TakeQuery,
+          body: TakeRequest,
           response: { 200: Data(AgentHandover) },
         },
       },
-      async ({ actor, params, query }) => ({
-        data: await takeAgentHandover(deps, actor, params.handoverId, query),
+      async ({ actor, params, body }) => ({
+        data: await takeAgentHandover(deps, actor, params.handoverId, body),
       }),
     )
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { UUID } from '../../core/uuid.ts'
-import { Id, Milliseconds, Text } from '../../platform/http/schemas.ts'
+import { Id, Milliseconds, Nullable, Text } from '../../platform/http/schemas.ts'
 import { Limit, NextPage } from './cursor.ts'
 
 const HANDOVER_STATES = ['open', 'taken', 'closed'] as const
@@ -8,6 +8,9 @@ export type HandoverState = (typeof HANDOVER_STATES)[number]
 
 const OPENERS = ['agent', 'user', 'operator', 'app'] as const
 export type Opener = (typeof OPENERS)[number]
+
+const CLOSERS = ['user', 'operator', 'app', 'timeout'] as const
+export type Closer = (typeof CLOSERS)[number]
 
 const handover = {
   id: Type.String({ description: 'Id of the handover.' }),
@@ -30,6 +33,12 @@ const handover = {
   takenAt: Type.Optional(Milliseconds('When somebody took it, in Unix milliseconds.')),
   answeredAt: Type.Optional(Milliseconds('When a person first answered, in Unix milliseconds.')),
   closedAt: Type.Optional(Milliseconds('When it was handed back, in Unix milliseconds.')),
+  closedBy: Type.Optional(
+    Type.Enum([...CLOSERS], {
+      description:
+        'Who handed it back. `timeout`: nobody answered in time (`handBackAfterSeconds` of the agent).',
+    }),
+  ),
 }
 
 export const AgentHandover = Type.Object(handover, {
@@ -71,15 +80,18 @@ export const HandoverParams = Type.Object({
   handoverId: Type.String({ pattern: UUID, description: 'Id of the handover.' }),
 })
 
-export const TakeQuery = Type.Object({
-  from: Type.Optional(
-    Type.String({
-      ...{ minLength: 1, maxLength: 320 },
-      description: 'Take it over from this person: `takenBy` of the handover.',
-    }),
-  ),
-})
-export type TakeQuery = Static<typeof TakeQuery>
+/** In the body: URLs, which logs contain, have no email addresses. */
+export const TakeRequest = Nullable(
+  Type.Object({
+    from: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: 320 },
+        description: 'Take it over from this person: `takenBy` of the handover.',
+      }),
+    ),
+  }),
+)
+export type TakeRequest = Static<typeof TakeRequest>
 
 export const HandoverQuery = Type.Object({
   limit: Limit(20),

@@ -325,6 +325,9 @@ suite('takeAgentHandover', () => {
     // It may be somebody else who has it by now.
     const { details } = await refused(his.take(id, { from: 'app' }), 'ERR_AGENT_HANDOVER_TAKEN')
     assert.deepEqual(details, { takenBy: [ana.email] })
+    // URLs stay in logs.
+    const inUrl = `/apps/${app.id}/v3/ai-agents/handovers/${id}/take?from=${ana.email}`
+    await refused(rui.call('POST', inUrl), 'ERR_AGENT_HANDOVER_TAKEN')
     const over = await his.take(id, { from: ana.email })
     assert.deepEqual([over.state, over.takenBy, over.takenAt], ['taken', rui.email, takenAt])
     await refused(hers.answer(id, { text: 'Still me' }), 'ERR_AGENT_HANDOVER_TAKEN')
@@ -335,7 +338,9 @@ suite('takeAgentHandover', () => {
     const { operator } = await until('the audit entry', async () => {
       const action = 'takeAgentHandover'
       const { data } = await rui.client.auditEntries.listApp(app.id, { action })
-      return data.find(({ target, status }) => target.from === ana.email && status === 200)
+      return data.find(({ after, status }) => {
+        return (after as { from?: string } | null)?.from === ana.email && status === 200
+      })
     })
     assert.equal(operator?.email, rui.email)
   })
@@ -497,6 +502,70 @@ suite('getAgentFigures', () => {
       })
     }
     assert.deepEqual((await agentFigures.get({ agentUid: 'nobody' })).handovers, [])
+  })
+})
+
+suite('a handover that nobody answers', () => {
+  test('goes back to the agent when its time is over, and only then', async () => {
+    const asking = await newAgent({ handBackAfterSeconds: 3_600 })
+    const { app, amira, agent } = asking
+    const { agentHandovers } = app.client
+    await app.users('cleo', 'dana')
+    const ids: Record<string, string> = {}
+    for (const uid of ['amira', 'ben', 'cleo', 'dana']) {
+      ids[uid] = (await agentHandovers.create({ agentUid: agent, uid })).id
+    }
+    for (const uid of ['ben', 'cleo']) await agentHandovers.take(ids[uid] ?? '')
+    await agentHandovers.answer(ids.ben ?? '', { text: 'A person' })
+    const waits = await run(
+      asking,
+      `select uid, round(extract(epoch from hand_back_at - coalesce(taken_at, opened_at)) / 60)::int as minutes
+       from agent_handovers where app_no = $1 order by uid`,
+    )
+    assert.deepEqual(
+      waits.map(({ uid, minutes }) => [uid, minutes]),
+      [
+        ['amira', 60],
+        ['ben', null],
+        ['cleo', 60],
+        ['dana', 60],
+      ],
+    )
+    // All but Dana's is over.
+    await run(
+      asking,
+      `update agent_handovers set hand_back_at = now() where app_no = $1 and uid in ('amira', 'cleo')`,
+    )
+    const before = await amira.sendText(agent, 'Is anybody there?')
+    await run(asking, `select enqueue_job(0, 'agents.handBack') where $1 > 0`)
+    for (const uid of ['amira', 'cleo']) {
+      const { payload } = await app.waitFor(
+        'agent.handover.closed',
+        (event) => event.payload.handover.uid === uid,
+      )
+      const { handover } = payload
+      assert.deepEqual([handover.state, handover.closedBy], ['closed', 'timeout'])
+    }
+    const { data } = await agentHandovers.list()
+    assert.deepEqual(data.map(({ uid, state, closedBy }) => [uid, state, closedBy]).toReversed(), [
+      ['amira', 'closed', 'timeout'],
+      ['ben', 'taken', undefined],
+      ['cleo', 'closed', 'timeout'],
+      ['dana', 'open', undefined],
+    ])
+    // From then on, the agent answers.
+    const after = await ask(asking, 'And now?')
+    assert.equal(after.reason, 'answered')
+    assert.ok(!(await questionsOf(asking)).includes(before.id))
+    const closed = await agentHandovers.close(ids.dana ?? '')
+    assert.equal(closed.closedBy, 'app')
+  })
+
+  test('stays open if the agent has no such time', async () => {
+    const asking = await newAgent()
+    await asking.amira.agentHandovers.create({ agentUid: asking.agent })
+    const [row] = await run(asking, 'select hand_back_at from agent_handovers where app_no = $1')
+    assert.equal(row?.hand_back_at, null)
   })
 })
 

@@ -6,6 +6,7 @@ import { storableStart } from '../../platform/http/characters.ts'
 import { type Outbound, Unsent } from '../../platform/net/outbound.ts'
 import { InvalidStream, readEvents } from '../../platform/net/sse.ts'
 import { ForbiddenTarget } from '../../platform/net/targets.ts'
+import { cleaned } from './answer-text.ts'
 import { OutcomeUnknown, RESULT_BYTES, shorten, type ToolResult } from './api-tools.ts'
 
 const VERSION = '2025-06-18'
@@ -218,7 +219,8 @@ function toTool(tool: unknown): McpTool[] {
   const { name, inputSchema, annotations } = tool
   if (!isObject(inputSchema) || JSON.stringify(inputSchema).length > SCHEMA_LENGTH) return []
   const hints = isObject(annotations) ? annotations : {}
-  const title = typeof tool.title === 'string' ? tool.title : name
+  // People see it, and the server may be hostile.
+  const title = cleaned(typeof tool.title === 'string' ? tool.title : name) || name
   const description = typeof tool.description === 'string' ? tool.description : title
   return [
     {

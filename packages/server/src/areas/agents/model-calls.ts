@@ -6,15 +6,16 @@ import {
   ChatFailed,
   type ChatPiece,
   type ChatPrompt,
+  type ToolCall,
   type Usage,
 } from '../../core/models/prompt.ts'
-import { AnswerText } from './answer-text.ts'
+import { AnswerText, cleaned } from './answer-text.ts'
 import type { Answerer, Asked } from './asked.ts'
 import { type ActiveRun, ATTEMPTS, Ended, inStep, PAUSE_MS, type Step } from './run.ts'
 import { reserveCall, settleCall, storeText, type TrailRow } from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { shower } from './shown-text.ts'
-import type { Toolbox } from './tools.ts'
+import type { ShownTool } from './tools.ts'
 import { type Called, type NextStep, withOwnIds } from './trail.ts'
 
 const STORE_MS = 1_000
@@ -23,6 +24,8 @@ const PRICED_TOKENS = 1_000_000
 /** How many steps a run has at most. */
 const STEPS = 50
 const REPEATED: string[] = ['provider_limited', 'provider_unavailable', 'provider_invalid']
+/** How many models a process remembers that refuse the usual name of the limit. Apps choose their names. */
+const RENAMED = 1_000
 /** Another provider may do better at once. */
 const PASSED_ON: string[] = ['provider_limited', 'provider_unavailable']
 
@@ -38,6 +41,8 @@ function costOf({ kind, prices }: Answerer, { input, output }: Usage): Cost {
   const money = prices && (input * prices.input + output * prices.output) / PRICED_TOKENS
   return { tokens: input + output, money: money ?? null }
 }
+
+const keyOf = ({ url, model }: Answerer) => `${url} ${model}`
 
 /** Asks the model once. Returns whether the run is over. */
 export async function askModel(
@@ -58,8 +63,9 @@ export async function askModel(
   const nth = run.answerer ?? 0
   const answerer = asked.answerers[nth] ?? asked.answerers[0]
   const { providerId, model } = answerer
+  const { renamed } = job.context.deps.models
   const prompt: ChatPrompt = {
-    ...{ ...asked.prompt, kind: answerer.kind, model },
+    ...{ ...asked.prompt, kind: answerer.kind, model, renamed: renamed.has(keyOf(answerer)) },
     turns: [...asked.prompt.turns, ...turns],
   }
   const step = { appNo, runId: input.runId, no, attempt: (tried.at(-1)?.attempt ?? 0) + 1 }
@@ -82,7 +88,13 @@ export async function askModel(
       settleCall.run(tx, { ...step, ...none, ...cost, state: 'failed', error: error.message }),
     )
     const again = REPEATED.includes(error.fault) && (asked.idempotent || !error.spent)
-    if (!again || recent + 1 >= ATTEMPTS) throw error
+    if (!(again || error.renames) || recent + 1 >= ATTEMPTS) throw error
+    if (error.renames) {
+      if (renamed.size >= RENAMED) renamed.clear()
+      renamed.add(keyOf(answerer))
+      run.answerer = nth
+      return false
+    }
     if (nth + 1 < asked.answerers.length && !error.begun && PASSED_ON.includes(error.fault)) {
       run.answerer = nth + 1
       return false
@@ -124,11 +136,33 @@ async function callModel(
   return false
 }
 
-/** Shows a call that an external agent makes by itself. */
-function showCall({ stream }: ActiveRun, { own }: Toolbox, piece: Exclude<ChatPiece, string>) {
-  if ('result' in piece) return stream.toolAnswered(piece.callId, piece.result)
-  const { call } = piece
-  return stream.toolCalled(call, own.get(call.name) ?? { name: call.name, displayName: call.name })
+/**
+ * Shows calls that an external agent makes by itself. The app has described some of its tools; the names of others are as
+ * hostile as the text of the agent.
+ */
+function callShower(
+  { stream }: ActiveRun,
+  { toolbox: { own }, moderated }: Asked,
+  called: Map<string, string>,
+) {
+  const hidden = new Set<string>()
+  const shownAs = ({ name: written }: ToolCall): ShownTool | undefined => {
+    const name = moderated ? '' : cleaned(written)
+    return own.get(written) ?? (name === '' ? undefined : { name, displayName: name })
+  }
+  return (piece: Exclude<ChatPiece, string>) => {
+    if ('result' in piece) {
+      if (!hidden.has(piece.callId)) stream.toolAnswered(piece.callId, piece.result)
+      return
+    }
+    const { id, name } = piece.call
+    const tool = own.get(name)
+    // Names that the app doesn't know aren't stored.
+    if (tool) called.set(id, tool.displayName)
+    const shown = shownAs(piece.call)
+    if (shown) stream.toolCalled(piece.call, shown)
+    else hidden.add(id)
+  }
 }
 
 /** Reads the answer as it arrives, shows it to devices, and stores it once a second. */
@@ -143,13 +177,15 @@ async function readAnswer(
   const { outbound: guarded, models, config } = job.context.deps
   const outbound = asked.kind === 'agent_call' ? guarded : models.outbound
   const idleMs = config.agents.idleSeconds * 1_000
-  const { question, moderated, toolbox } = asked
+  const { question, moderated } = asked
   const headers = asked.kind === 'agent_call' && {
     headers: { 'idempotency-key': `${step.runId}-${step.no}`, ...asked.headers },
   }
   const pieces = streamChat({ ...prompt, ...headers, url, key, outbound, idleMs, signal })
   const answer = new AnswerText()
   const show = shower(run, question, moderated)
+  const called = new Map<string, string>()
+  const showCall = callShower(run, asked, called)
   let end: ChatEnd = { finish: 'length', usage: undefined, calls: [] }
   let storedAt = performance.now()
   for (;;) {
@@ -159,7 +195,7 @@ async function readAnswer(
       break
     }
     if (typeof next.value !== 'string') {
-      showCall(run, toolbox, next.value)
+      showCall(next.value)
       continue
     }
     answer.add(next.value)
@@ -177,5 +213,7 @@ async function readAnswer(
   }
   answer.end()
   await show(answer.text)
+  // Only now: what an attempt called that failed isn't part of the answer.
+  run.ownCalls = new Map([...(run.ownCalls ?? []), ...called])
   return { text: answer.text, end }
 }

@@ -1,5 +1,8 @@
 /** What the model gets: the instruction of the agent, and the thread up to the question. */
+import { compileRules } from '../../core/access/rules.ts'
+import { isShown, type MessageLimits, messageLimits } from '../../core/access/visible.ts'
 import type { ChatTurn } from '../../core/models/prompt.ts'
+import { findServedSettings } from '../../gate/queries.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { listBlocks } from './blocks.queries.ts'
 import type { NewAgentVariable } from './blocks.schema.ts'
@@ -27,9 +30,11 @@ export async function readTurns(
   const before = await listThread.many(db, {
     ...{ appNo, conversation, thread, question: id, agent, guid, uid, until, limit: MESSAGES },
   })
+  const limits = before.length > 0 ? await limitsOf(db, appNo, question) : undefined
   const turns: ChatTurn[] = []
   let left = BYTES - Buffer.byteLength(question.text)
-  for (const { id: sent, sender, text } of before) {
+  for (const { id: sent, sender, text, ...kind } of before) {
+    if (!isShown(limits, kind)) continue
     left -= Buffer.byteLength(text)
     if (left < 0) break
     const isAnswer = sender === agent
@@ -40,6 +45,16 @@ export async function readTurns(
   while (turns[0]?.role === 'assistant') turns.shift()
   const asked = guid === null ? question.text : saidBy(uid, question.text)
   return [...turns, { role: 'user', text: asked, id: String(id) }]
+}
+
+/** Which messages the role of the asking user may see. Otherwise the agent could tell what the others say. */
+async function limitsOf(
+  db: Executor,
+  appNo: number,
+  { role }: QuestionRow,
+): Promise<MessageLimits | undefined> {
+  const app = await findServedSettings.maybeOne(db, { appNo })
+  return messageLimits(compileRules(app?.rules ?? []).get(role))
 }
 
 /** In a group, the model has to tell members apart: tools act for the one who asks. */

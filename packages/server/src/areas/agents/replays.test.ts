@@ -109,6 +109,7 @@ const asked = () => ({
   models: models.calls.length,
   tools: tools.requests.length,
   mcp: mcp.requests,
+  embedded: models.embedded.length,
 })
 
 const stepsOf = ({ steps }: Pick<Run, 'steps'>) =>
@@ -136,6 +137,33 @@ suite('startAgentReplay', () => {
     assert.deepEqual(asked(), before)
     assert.deepEqual(await app.client.agentBudgets.get(), budgets)
     assert.ok(replay.steps.every(({ chargedTokens }) => chargedTokens === undefined))
+  })
+
+  test('finds what the run found, without a search or an embedding', async () => {
+    const asking = await newAgent('usual')
+    const { app, agent } = asking
+    const { knowledge, modelProviders } = app.client
+    await modelProviders.update('house', { embeddingModel: 'meanings' })
+    const texts = ['Shifts begin on Monday.', 'Shifts end on Friday.']
+    const uniqueIds: string[] = []
+    for (const text of texts) {
+      uniqueIds.push((await knowledge.createText({ title: 'Shifts', text })).uniqueId)
+    }
+    await until('the vectors', async () => (await rowsIn(app, 'knowledge_vectors')) === 2)
+    await knowledge.attach(agent, 'text', { uniqueIds })
+    const before = models.embedded.length
+    const run = await ask(asking, 'When do shifts begin?')
+    assert.deepEqual([run.reason, run.steps[0]?.tool], ['answered', 'search_knowledge'])
+    await until('the embedded question', async () => models.embedded.length === before + 1)
+    const [seen, calls] = [asked(), await rowsIn(app, 'embedding_calls')]
+    const replay = await play(app, run, { mode: 'recorded' })
+    assert.deepEqual([replay.state, replay.difference?.same], ['finished', true])
+    // The search before the first call is the record's.
+    assert.deepEqual(stepsOf(replay), stepsOf(run).slice(1))
+    assert.deepEqual(asked(), seen)
+    await play(app, run, live('brief'))
+    assert.deepEqual(asked(), { ...seen, models: seen.models + 1 })
+    assert.equal(await rowsIn(app, 'embedding_calls'), calls)
   })
 
   test('asks only the model again, with another prompt, and shows what differs', async () => {

@@ -112,6 +112,7 @@ suite('getAgentRevision', () => {
     assert.deepEqual(built.content, {
       ...{ name: 'Helper', providerId: 'house', instruction: 'one', model: 'gpt-4o-mini' },
       ...{ frontendActions: ['openShift'], answersMentions: false, answersAgents: false },
+      handBackAfterSeconds: 0,
     })
     const headers = { authorization: 'Bearer s3cret' }
     const { uid } = await app.client.externalAgents.create({

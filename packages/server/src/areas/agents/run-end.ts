@@ -7,7 +7,14 @@ import { announceHandover } from './handovers.actions.ts'
 import { insertHandover, lockHandedOver } from './handovers.queries.ts'
 import { citedIn } from './knowledge/search.ts'
 import { type ActiveRun, type Answered, Ended, endOf, inStep } from './run.ts'
-import { endRun, findQuestion, type QuestionRow, settleCall, storeAnswer } from './runs.queries.ts'
+import {
+  endRun,
+  findQuestion,
+  listShownCalls,
+  type QuestionRow,
+  settleCall,
+  storeAnswer,
+} from './runs.queries.ts'
 import type { EndReason } from './runs.schema.ts'
 import { judge } from './shown-text.ts'
 import type { LastWords } from './tool-calls.ts'
@@ -35,16 +42,18 @@ export async function finish(run: ActiveRun, answered: Answered): Promise<void> 
 
 /** In one transaction, so there is never more than one answer. */
 async function finishAnswered(
-  { job, stream }: ActiveRun,
+  run: ActiveRun,
   { question, settled, text, end }: Answered,
 ): Promise<void> {
+  const { job, stream } = run
   const { appNo, input, context } = job
   const { runId } = input
   const { agent_uid: sender, guid, thread_id: thread } = question
   const sources = await citedIn(context.cell.db, { appNo, agentUid: sender, runId }, text)
+  const metadata = { ...(sources.length > 0 && { sources }), ...(await toolsOf(run, question)) }
   const data = {
     ...{ text, runId, threadId: String(thread) },
-    ...(sources.length > 0 && { metadata: { sources } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   }
   if (text === '') {
     throw new Ended('failed', end.finish === 'filtered' ? 'filtered' : 'empty_answer')
@@ -72,14 +81,16 @@ async function finishAnswered(
  * is asked also if nobody may read these words.
  */
 export async function finishHandedOver(
-  { job, stream }: ActiveRun,
+  run: ActiveRun,
   question: QuestionRow,
   { message, reason }: LastWords,
 ): Promise<void> {
+  const { job, stream } = run
   const { appNo, input, context } = job
   const { runId } = input
   const { agent_uid: agentUid, uid, conversation, thread_id: thread } = question
-  const data = { text: cleaned(message), runId, threadId: String(thread) }
+  const metadata = await toolsOf(run, question)
+  const data = { text: cleaned(message), runId, threadId: String(thread), metadata }
   const verdict = await judge(context, appNo, question, data)
   const silent = data.text === '' || verdict?.status === 'disapproved'
   const sent = await inStep(job, async (tx) => {
@@ -98,6 +109,22 @@ export async function finishHandedOver(
     return answerId
   })
   stream.finished(verdict?.status === 'pending' ? undefined : sent)
+}
+
+/**
+ * What the agent has called, so that clients can show it without reading the run. Only the user who asked may know: in a
+ * group, all members read the answer.
+ */
+async function toolsOf({ job, ownCalls = new Map() }: ActiveRun, { guid }: QuestionRow) {
+  if (guid !== null) return {}
+  const { appNo, input, context } = job
+  const called = await listShownCalls.many(context.cell.db, { appNo, runId: input.runId })
+  const own = [...ownCalls].map(([id, name]) => ({ id, name }))
+  const tools = [
+    ...called.map(({ id, name, failed }) => ({ id, name, ...(failed && { failed }) })),
+    ...own,
+  ]
+  return tools.length > 0 ? { tools } : {}
 }
 
 /** Somebody may have handed the conversation over while the model wrote, and not have seen this run. */

@@ -1,8 +1,10 @@
 /** What devices see while an agent answers: frames over the gateway, and the state of the SDK's client. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoquatClient } from '@loquat/sdk/client'
 import { clientOf } from '../../../test/chat-client.ts'
+import { useCheckServer } from '../../../test/check-server.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
 import { useServer } from '../../../test/kit.ts'
 import { CUT, type ModelReply, useModelServer } from '../../../test/model-server.ts'
@@ -14,6 +16,12 @@ const server = useServer({
 })
 let reply: () => ModelReply = () => []
 const models = useModelServer(() => reply())
+const decided = Promise.withResolvers<void>()
+/** Approves everything, but answers of agents only when they are decided. */
+const checks = useCheckServer(async ({ body }) => {
+  if (body.includes('of many words')) await decided.promise
+  return { isMatchingCondition: false, confidence: 0.1, reason: '' }
+})
 
 async function newAgent() {
   const app = await server.newApp()
@@ -120,6 +128,31 @@ suite('the frames of a run', () => {
   })
 })
 
+suite('an answer that has to wait for a check', () => {
+  test('is shown only as the message, once it is approved', async () => {
+    const { app, amira, agent, connect } = await newAgent()
+    await app.client.moderationChecks.updateSettings({ url: `${checks.url}/check` })
+    const conditions = [{ category: 'custom-api' as const }]
+    await app.client.moderationRules.create({ id: 'slow', name: 'Slow', enabled: true, conditions })
+    const device = await connect('amira')
+    reply = () => ['An answer ', 'of many words ', 'to wait for']
+    await amira.sendText(agent, 'Tell me')
+    const { body } = await waitFor(device, 'run_finished')
+    assert.deepEqual([body.data, textOf(device)], [{}, ''])
+    const { reason, text } = await amira.agentRuns.get(body.runId)
+    assert.deepEqual([reason, text], ['held', undefined])
+    await device.settled()
+    assert.ok(!device.texts().some((sent) => sent.startsWith('An answer')))
+    decided.resolve()
+    const sent = await device.waitFor(
+      'message.sent',
+      ({ body: { message } }) => message.muid === body.runId,
+    )
+    assert.equal(sent.body.message.data.text, 'An answer of many words to wait for')
+    assert.equal(textOf(device), '')
+  })
+})
+
 suite("the SDK's client", () => {
   test('shows an answer that is being written, also if it comes late', async (t) => {
     const { app, amira, agent } = await newAgent()
@@ -129,7 +162,11 @@ suite("the SDK's client", () => {
       yield 'The beginning'
       await first.promise
       yield ', the middle'
-      await last.promise
+      // What a late device reads is stored with the first piece after a second.
+      for (let ended = false; !ended; ) {
+        ended = await Promise.race([last.promise.then(() => true), sleep(200, false)])
+        yield '.'
+      }
       yield ' and the end'
     }
     const { id } = await amira.sendText(agent, 'Tell')
@@ -139,8 +176,10 @@ suite("the SDK's client", () => {
     const late = await clientOf(t, server, app, 'amira')
     assert.equal(answer(late), undefined)
     first.resolve()
-    await until('the middle', () => answer(early)?.text === 'The beginning, the middle')
-    await until('an answer', () => answer(late) !== undefined)
+    await until('the same text', () => {
+      const { text = '' } = answer(late) ?? {}
+      return text.startsWith('The beginning, the middle') && text === answer(early)?.text
+    })
     last.resolve()
     for (const client of [early, late]) {
       await until('the end', () => answer(client) === undefined)

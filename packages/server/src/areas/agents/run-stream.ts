@@ -36,7 +36,8 @@ export function sendAgentEvent(
 ): void {
   const { type, attempt, data = {} } = event
   const body: ServerBody<'agent.event'> = {
-    ...{ type, conversationId: printedId(run), messageId: String(run.message_id) },
+    ...{ type, agentUid: run.agent_uid, conversationId: printedId(run) },
+    messageId: String(run.message_id),
     ...(run.thread_id !== run.message_id && { parentMessageId: String(run.thread_id) }),
     ...{ runId: run.run_id, threadId: String(run.thread_id), timestamp: Date.now() },
     ...(attempt !== undefined && { attempt }),

@@ -26,6 +26,8 @@ export interface ActiveRun {
   finish(run: ActiveRun, answered: Answered): Promise<void>
   /** Aborts when the job must stop, or the run has taken too long. */
   signal: AbortSignal
+  /** The names that people see of what an external agent has called by itself, by the id of the call. */
+  ownCalls?: Map<string, string>
   /** Who is asked next; the first one unless a call has just failed. */
   answerer?: number
 }

@@ -18,17 +18,18 @@ import {
   listRunRows,
   listSteps,
   lockRun,
-  OPEN_RUNS,
+  lockRunsOfUser,
   type RunRow,
   requeueRun,
   type StepRow,
 } from './runs.queries.ts'
-import type {
-  AgentRun,
-  AgentRunDetails,
-  AgentRunQuery,
-  DeviceResult,
-  EndReason,
+import {
+  type AgentRun,
+  type AgentRunDetails,
+  type AgentRunQuery,
+  type DeviceResult,
+  type EndReason,
+  OPEN_RUNS,
 } from './runs.schema.ts'
 
 const isApp = ({ uid }: Actor) => uid === undefined
@@ -54,7 +55,8 @@ type Step = AgentRunDetails['steps'][number]
 export const toStep = (actor: Actor, row: StepRow): Step => ({
   ...{ no: row.no, attempt: row.attempt, kind: row.kind as Step['kind'] },
   state: row.state as Step['state'],
-  ...(row.tool !== null && { tool: row.tool }),
+  // A tool without a name for people is one that the model made up.
+  ...(row.tool !== null && (isApp(actor) || row.display_name) && { tool: row.tool }),
   ...(row.display_name && { displayName: row.display_name }),
   ...(row.call_id !== null && { toolCallId: row.call_id }),
   ...(row.waits_for !== null && { waitsFor: row.waits_for as 'approval' | 'device' }),
@@ -148,7 +150,8 @@ export function retryAgentRun(deps: Deps, actor: Actor, runId: string): Promise<
     if (state !== 'failed' && state !== 'cancelled') {
       throw fail('ERR_AGENT_RUN_NOT_FAILED', { runId, state })
     }
-    const { many } = await hasManyRuns.one(tx, { appNo, uid })
+    await lockRunsOfUser.run(tx, { appNo, uid })
+    const { many } = await hasManyRuns.one(tx, { appNo, uid, open: OPEN_RUNS })
     if (many) throw fail('ERR_AGENT_TOO_MANY_RUNS', { limit: OPEN_RUNS })
     const row = await requeueRun.one(tx, { appNo, runId })
     await enqueueRun.run(tx, { appNo, runId })

@@ -98,6 +98,18 @@ export const listSteps = query<OneRun, StepRow>(
 )
 
 /**
+ * What people see of the calls of a run, oldest first: the last attempt of each. Without the search that the service
+ * makes by itself, and without tools that only the model believed in.
+ */
+export const listShownCalls = query<OneRun, { id: string; name: string; failed: boolean }>(
+  'agents.listShownCalls',
+  `select distinct on (no) call_id as id, display_name as name, state <> 'done' as failed
+   from agent_steps
+   where app_no = :appNo and run_id = :runId::uuid and kind = 'tool_call' and no > 0 and display_name is not null
+   order by no, attempt desc`,
+)
+
+/**
  * Starts a run, or goes on with it after a crash or when it waited. No row if it is over. Its time counts from its first
  * start, but for the time that it waited. It keeps the revision of the agent that it was started with.
  */
@@ -155,12 +167,15 @@ export const requeueRun = query<OneRun, RunRow>(
    returning ${COLUMNS}`,
 )
 
-/** How many questions of a user may wait for an answer: `has_many_runs`. */
-export const OPEN_RUNS = 20
+/** Until the transaction ends, nobody else starts runs of the user. After the run, before `hasManyRuns`. */
+export const lockRunsOfUser = query<{ appNo: number; uid: string }>(
+  'agents.lockRunsOfUser',
+  'select lock_runs_of_user(:appNo, :uid)',
+)
 
-export const hasManyRuns = query<{ appNo: number; uid: string }, { many: boolean }>(
+export const hasManyRuns = query<{ appNo: number; uid: string; open: number }, { many: boolean }>(
   'agents.hasManyRuns',
-  'select has_many_runs(:appNo, :uid) as many',
+  'select has_many_runs(:appNo, :uid, :open::int) as many',
 )
 
 export const enqueueRun = query<OneRun>(
@@ -187,7 +202,8 @@ export type QuestionRow = Pick<
 export const findQuestion = query<OneRun, QuestionRow>(
   'agents.findQuestion',
   `select r.agent_uid, r.uid, r.conversation, r.guid, r.message_id, r.thread_id,
-     coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.role, u.metadata,
+     coalesce(m.data ->> 'text', '') as text, m.data, u.name, u.metadata,
+     case u.role when 'default' then u.role else shown_role(u.app_no, u.role) end as role,
      r.guid is null and exists (select from agent_handovers o where o.app_no = r.app_no and o.agent_uid = r.agent_uid
        and o.uid = r.uid and o.closed_at is null) as handed_over,
      r.guid is not null and not exists (select from inbox i where i.app_no = r.app_no and i.uid = r.agent_uid
@@ -216,10 +232,10 @@ export const listThread = query<
     until: Date | null
     limit: number
   },
-  { id: number; sender: string; text: string }
+  { id: number; sender: string; category: string; type: string; text: string }
 >(
   'agents.listThread',
-  `select m.id, m.sender, m.data ->> 'text' as text
+  `select m.id, m.sender, m.category, m.type, m.data ->> 'text' as text
    from (
      (select * from messages where app_no = :appNo and parent_id = :thread and id <> :question
         and (id < :question or sender = :agent and (:until::timestamptz is null or id_time(id) < :until))
@@ -423,5 +439,6 @@ export const removeOldRuns = query<{ limit: number }, { removed: number }>(
 /** Sums of periods that no budget looks at any more. */
 export const removeOldSpending = query<Record<string, never>>(
   'agents.removeOldSpending',
-  `delete from agent_spending where period < now() - interval '62 days'`,
+  `with calls as (delete from embedding_calls where started_at < now() - interval '62 days')
+   delete from agent_spending where period < now() - interval '62 days'`,
 )

@@ -92,6 +92,9 @@ export const Step = Type.Object(
   { additionalProperties: false, 'x-component': 'AgentStep' },
 )
 
+/** How many questions of a user may wait for an answer. */
+export const OPEN_RUNS = 20
+
 const run = {
   id: Type.String({ description: "Also the `muid` of the answer's message." }),
   agentUid: Type.String({ description: 'UID of the agent.' }),
@@ -108,8 +111,7 @@ const run = {
   state: State,
   reason: Type.Optional(
     Type.Enum([...END_REASONS], {
-      description:
-        'Why it ended. `cut_short`: the answer reached its longest length. `held`: moderation checks the answer. `handed_over`: a person answers from now on. `not_deliverable`: for example, the user has blocked the agent. `outcome_unknown`: nobody knows whether a call of a tool or an external agent took place. `agent_failed`: the external agent reported an error. `repeated_call`: the model wanted to call a tool with the same arguments for the third time. `unanswered`: it waited too long for a person. `too_many_runs`: 20 other questions of the user waited for an answer.',
+      description: `Why it ended. \`cut_short\`: the answer reached its longest length. \`held\`: moderation checks the answer. \`handed_over\`: a person answers from now on. \`not_deliverable\`: for example, the user has blocked the agent. \`outcome_unknown\`: nobody knows whether a call of a tool or an external agent took place. \`agent_failed\`: the external agent reported an error. \`repeated_call\`: the model wanted to call a tool with the same arguments for the third time. \`unanswered\`: it waited too long for a person. \`too_many_runs\`: ${OPEN_RUNS} other questions of the user waited for an answer.`,
     }),
   ),
   error: Type.Optional(Type.String({ description: 'More about a failure. Only for the app.' })),

@@ -265,11 +265,25 @@ suite('a model that fails', () => {
   test('is asked with the other name of the limit if it refuses the first one', async () => {
     const asking = await newAgent({ model: 'thinking-1', modelMetaData: { maxTokens: 70 } })
     const run = await ask(asking, 'Think')
-    assert.deepEqual([run.reason, run.steps.length], ['answered', 1])
+    assert.equal(run.reason, 'answered')
+    // Each call has a row of its own in the ledger. The refused one cost nothing.
+    assert.deepEqual(
+      run.steps.map(({ no, attempt, state, chargedTokens = -1 }) => [
+        ...[no, attempt, state, chargedTokens > 0],
+      ]),
+      [
+        [1, 1, 'failed', false],
+        [1, 2, 'done', true],
+      ],
+    )
+    assert.equal(run.steps[0]?.chargedTokens, 0)
     const [first, second, ...others] = callsOf('Think')
     assert.deepEqual([first?.json.max_tokens, second?.json.max_completion_tokens], [70, 70])
     assert.equal(second?.json.max_tokens, undefined)
     assert.equal(others.length, 0)
+    // The next question knows it.
+    assert.equal((await ask(asking, 'Think again')).steps.length, 1)
+    assert.equal(callsOf('Think again').length, 1)
   })
 
   test('cannot answer a user who has blocked the agent', async () => {
@@ -422,6 +436,19 @@ suite('retryAgentRun', () => {
 })
 
 suite('a run', () => {
+  test('costs all that was reserved if the provider counts more than anybody can', async () => {
+    const asking = await newAgent()
+    scripts.set('How many?', (call) => {
+      call.input = 5_000_000_000
+      return ['Many']
+    })
+    const run = await ask(asking, 'How many?')
+    assert.deepEqual([run.reason, run.steps.length], ['answered', 1])
+    const [step] = run.steps
+    assert.deepEqual([step?.inputTokens, step?.outputTokens], [undefined, undefined])
+    assert.ok((step?.chargedTokens ?? 0) > 1_000 && (step?.chargedTokens ?? 0) < 10_000)
+  })
+
   test('that has lost its job keeps no text, and costs what was reserved', async () => {
     const asking = await newAgent()
     const { app, amira, agent } = asking

@@ -29,12 +29,17 @@ const ModelMetadata = Type.Object(
   { additionalProperties: true, description: 'Settings of the model.' },
 )
 
-/** Whom an agent answers besides users who write to it. */
+/** Whom an agent answers besides users who write to it, and when it answers again after a handover. */
 export const answering = {
   answersMentions: Type.Boolean({
     description: 'Whether it answers in groups whose member it is, if a message mentions it.',
   }),
   answersAgents: Type.Boolean({ description: 'Whether it answers other agents.' }),
+  handBackAfterSeconds: Type.Integer({
+    ...{ minimum: 0, maximum: 2_592_000 },
+    description:
+      'Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never.',
+  }),
 }
 
 /** Hands the conversation to a person, and ends the run. */
@@ -88,6 +93,9 @@ export const NewAgent = Type.Object(
     isActive: Type.Optional(Type.Boolean({ ...fields.isActive, default: true })),
     answersMentions: Type.Optional(Type.Boolean({ ...answering.answersMentions, default: false })),
     answersAgents: Type.Optional(Type.Boolean({ ...answering.answersAgents, default: false })),
+    handBackAfterSeconds: Type.Optional(
+      Type.Integer({ ...answering.handBackAfterSeconds, default: 0 }),
+    ),
   },
   { 'x-component': 'NewAgent' },
 )

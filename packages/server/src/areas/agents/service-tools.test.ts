@@ -134,6 +134,27 @@ suite('a tool of the service', () => {
     assert.equal(after.data[0]?.id, last.id)
   })
 
+  test('is not called with text that cannot be stored, and the model learns why', async () => {
+    const asking = await newAgent([
+      ...READ,
+      ...[{ name: 'send_message', requiresApproval: false }, { name: 'hand_over_to_a_person' }],
+    ])
+    const to = { receiver: 'ben', receiverType: 'user' }
+    for (const [tool, args] of [
+      ['search_messages', { text: 'co\0de' }],
+      ['search_messages', { text: 'code', conversationId: 'group_\0' }],
+      ['list_members', { guid: '\0' }],
+      ['send_message', { ...to, receiver: '\0', text: 'Hello' }],
+      ['send_message', { ...to, text: 'Hello\0' }],
+      ['send_message', { ...to, text: 'Hello \ud800' }],
+    ] as const) {
+      const run = await ask(asking, tool, args)
+      const attempts = run.steps.filter(({ kind }) => kind === 'tool_call')
+      assert.deepEqual([run.reason, attempts.length], ['answered', 1], JSON.stringify(args))
+      assert.match(resultOf(run), /unpaired surrogate/)
+    }
+  })
+
   test('is offered to no agent without it', async () => {
     const asking = await newAgent([])
     const run = await ask(asking, 'search_messages', { text: 'code' })

@@ -89,7 +89,12 @@ suite('a tool', () => {
       )
       const run = await ask(asking, question)
       assert.deepEqual([run.reason, run.attempt], ['answered', 2])
-      assert.equal(await answerOf(asking, run), 'It is {"shift":"Monday"}')
+      const { body } = await asking.amira.call('GET', `/v3/messages/${run.answerId}`)
+      assert.equal(body.data.data.text, 'It is {"shift":"Monday"}')
+      // Clients show it without reading the run.
+      const calls = run.steps.flatMap(({ toolCallId: id }) => (id ? [{ id, name: TOOL.name }] : []))
+      assert.deepEqual(body.data.data.metadata, { tools: calls })
+      assert.equal(calls.length, 2)
       assert.deepEqual(stepsOf(run), [
         ...['1.1 model_call done', '2.1 tool_call done', '3.1 tool_call done'],
         '4.1 model_call done',

@@ -80,17 +80,16 @@ async function startCall(run: ActiveRun, calling: Calling): Promise<void> {
   const early = earlyResult(calling)
   const approved = calling.tried.some((row) => row.recent && row.approved)
   const waitsFor = early || approved ? null : (tool?.waitsFor ?? null)
-  const name = nameOf(tool, call)
-  const { displayName = name, executionText } = tool ?? {}
   await inStep(job, async (tx) => {
     const { id: callId, arguments: written } = call
-    // The model made up the name of a tool that doesn't exist.
-    const shownName = tool ? displayName : null
-    const made = { tool: name, displayName: shownName, callId, arguments: written, waitsFor }
-    await addToolCall.run(tx, { ...step, ...made })
+    const names = { tool: nameOf(tool, call), displayName: tool?.displayName ?? null }
+    await addToolCall.run(tx, { ...step, ...names, callId, arguments: written, waitsFor })
     if (waitsFor) await letRunWait.run(tx, step)
   })
-  stream.toolCalled(call, { name, displayName, ...(executionText && { executionText }) })
+  if (tool) {
+    const { name, displayName, executionText } = tool
+    stream.toolCalled(call, { name, displayName, ...(executionText && { executionText }) })
+  }
   if (early) return endCall(run, calling, early)
   if (!tool) return
   if (!tool.waitsFor || approved) return makeCall(run, calling, tool)
@@ -182,11 +181,12 @@ async function attemptCall(
 
 async function endCall(
   { job, stream }: ActiveRun,
-  { step, call }: Calling,
+  { step, call, tool }: Calling,
   { text, failed, note }: ToolResult,
 ): Promise<void> {
   const state = failed ? 'failed' : 'done'
   const ended = { state, result: text, error: note ?? null }
   await inStep(job, (tx) => storeResult.run(tx, { ...step, ...ended }))
-  stream.toolAnswered(call.id, text)
+  // The model made up the name of a tool that doesn't exist, and nobody has moderated it: devices never learn of the call.
+  if (tool) stream.toolAnswered(call.id, text)
 }

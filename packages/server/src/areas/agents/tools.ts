@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { Ajv } from 'ajv'
 import type { OfferedTool } from '../../core/models/prompt.ts'
 import type { JobDeps } from '../../deps.ts'
+import { findUnstorable } from '../../platform/http/unstorable.ts'
 import type { Definition } from './actions.ts'
 import {
   type Arguments,
@@ -241,7 +242,12 @@ function serviceTool(context: ToolContext, tool: ServiceTool): Tool {
     offer: { name, description, parameters },
     ...{ name, displayName, idempotent: true, inGroups: false, handsOver: name === HAND_OVER },
     waitsFor: needsApproval(tool) ? 'approval' : undefined,
-    check: (args) => checkArguments(parameters, args),
+    check(args) {
+      // Requests of users are checked for it before they reach these operations. A handover leaves it out: a person must come.
+      const unstorable = name === HAND_OVER ? undefined : findUnstorable(args)
+      if (unstorable) throw new BadArguments(`${unstorable.field} ${unstorable.text}`)
+      checkArguments(parameters, args)
+    },
     call: (args, { key }) => callServiceTool(context, name, args, key),
   }
 }

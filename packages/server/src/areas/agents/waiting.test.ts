@@ -12,6 +12,7 @@ import {
 } from '../../../test/model-server.ts'
 import { useToolServer } from '../../../test/tool-server.ts'
 import { until } from '../../../test/until.ts'
+import { OPEN_RUNS } from './runs.schema.ts'
 
 const server = useServer({
   roles: ['api', 'worker', 'gateway'],
@@ -111,6 +112,34 @@ suite('approveAgentRun', () => {
     const states = run.steps.map(({ no, attempt, state }) => `${no}.${attempt} ${state}`)
     assert.deepEqual(states, ['1.1 done', '2.1 done', '3.1 done'])
     await runOf(asking, later.id, 'waiting')
+  })
+})
+
+suite('a run that takes too long', () => {
+  test('fails, and its call of the model costs all that was reserved', async () => {
+    const asking = await newAgent()
+    const { app, amira } = asking
+    scripts.set('Forever', (results) =>
+      results.length === 0
+        ? [{ tool: 'book', args: { day: 'Forever' } }]
+        : (async function* () {
+            yield 'Well'
+            await new Promise(() => {})
+          })(),
+    )
+    const { messageId, runId, toolCallId } = await ask(asking, 'Forever')
+    // As if all but a second of its time were over. The time that it waits doesn't count.
+    await app.cell.db.query({
+      ...{ name: '', values: [app.no, runId] },
+      text: 'update agent_runs set waited_ms = waited_ms - 299000 where app_no = $1 and run_id = $2',
+    })
+    await amira.agentRuns.approve(runId, { toolCallId })
+    const { reason, answerId, steps } = await runOf(asking, messageId, 'failed')
+    assert.deepEqual([reason, answerId], ['timed_out', undefined])
+    assert.ok(steps.every(({ endedAt }) => endedAt))
+    const { spentThisMonth } = await app.client.agentBudgets.get()
+    const charged = steps.reduce((sum, step) => sum + (step.chargedTokens ?? 0), 0)
+    assert.equal(spentThisMonth.tokens, charged)
   })
 })
 
@@ -257,5 +286,29 @@ suite('a user with 20 open questions', () => {
     await amira.agentRuns.cancel(runs.find(({ state }) => state === 'queued')?.id ?? '')
     await amira.agentRuns.retry(refusedRun.id)
     await runOf(asking, id, 'waiting')
+  })
+
+  test('cannot retry several at once if only some fit', async () => {
+    const asking = await newAgent()
+    const { app, amira, agent } = asking
+    const { messageId } = await ask(asking, 'Sunday')
+    const parentMessageId = Number(messageId)
+    for (let nth = 1; nth < OPEN_RUNS; nth++) {
+      await amira.sendText(agent, `Question ${nth}`, { parentMessageId })
+    }
+    const retried: string[] = []
+    for (let nth = 0; nth < 8; nth++) {
+      const { id } = await amira.sendText(agent, `Extra ${nth}`)
+      retried.push((await runOf(asking, id, 'failed')).id)
+    }
+    const open = async () => {
+      const { data } = await app.client.agentRuns.list({ uid: 'amira', limit: 100 })
+      return data.filter(({ endedAt }) => endedAt === undefined)
+    }
+    const [one, two] = (await open()).filter(({ state }) => state === 'queued')
+    for (const run of [one, two]) await amira.agentRuns.cancel(run?.id ?? '')
+    const outcomes = await Promise.allSettled(retried.map((id) => amira.agentRuns.retry(id)))
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
+    assert.equal((await open()).length, OPEN_RUNS)
   })
 })

@@ -1,19 +1,19 @@
 import { Type } from 'typebox'
-import { EMBEDDED_AT_ONCE, embed } from '../../core/models/adapter.ts'
+import { EMBEDDED_AT_ONCE } from '../../core/models/adapter.ts'
 import { packed } from '../../core/models/vectors.ts'
 import { sweepAll } from '../../core/sweep.ts'
 import { defineJob } from '../../deps.ts'
 import { query } from '../../platform/db/query.ts'
 import { Postponed } from '../../platform/jobs/definition.ts'
-import { findEmbedder, vectorsIdOf } from './embedder.actions.ts'
-import { findEmbedding, spendTokens } from './queries.ts'
+import { embedWithin, findEmbedder, vectorsIdOf } from './embedder.actions.ts'
+import { findEmbedding } from './queries.ts'
 
 const TIMEOUT_MS = 60_000
 /** A provider may be down for some hours. */
 const TRIES = 20
 /** How often to look whether the app may spend tokens again. */
 const EXHAUSTED_MS = 3_600_000
-/** How many sources a transaction starts to embed. */
+/** How many sources are looked at together. */
 const SOURCES = 500
 
 /** Whether a chunk has no vector of the model. A lookup by key for each chunk, never a join with all vectors. */
@@ -68,24 +68,28 @@ export const embedJob = defineJob({
   checkpoint: Type.Object({}),
   tries: TRIES,
   async run({ appNo, input: { sourceId }, checkpoint, signal, context: { deps, cell } }) {
-    for (let after = -1; ; ) {
+    for (let [after, limit] = [-1, EMBEDDED_AT_ONCE]; ; ) {
       const embedder = await findEmbedder(deps, cell.db, appNo, { timeoutMs: TIMEOUT_MS, signal })
       if (!embedder) return
       const { id: model } = embedder
-      const wanted = { appNo, sourceId, model, after, limit: EMBEDDED_AT_ONCE }
+      const wanted = { appNo, sourceId, model, after, limit }
       const chunks = await listUnembedded.many(cell.db, wanted)
       const last = chunks.at(-1)
       if (!last) return
-      if (embedder.exhausted) throw new Postponed(EXHAUSTED_MS)
-      after = last.no
       const texts = chunks.map(({ text }) => text)
-      const { vectors, tokens } = await embed(embedder, texts)
+      const vectors = await embedWithin(cell.db, appNo, embedder, texts)
+      if (!vectors) {
+        // Fewer chunks may fit into what is left of the month.
+        if (texts.length === 1) throw new Postponed(EXHAUSTED_MS)
+        limit = Math.ceil(texts.length / 2)
+        continue
+      }
+      after = last.no
       await checkpoint(async (tx) => {
         await storeVectors.run(tx, {
           ...{ appNo, model, dimensions: vectors[0]?.length ?? 0, texts },
           ...{ ids: chunks.map(({ chunk_id: id }) => id), vectors: vectors.map(packed) },
         })
-        await spendTokens.run(tx, { appNo, tokens })
         return {}
       })
     }
@@ -105,12 +109,11 @@ const listSources = query<
    order by s.source_id limit :limit`,
 )
 
-/** Jobs that wait because the provider has failed start at once. */
-const startSources = query<{ appNo: number; name: string; ids: string[] }>(
-  'models.startSources',
-  `select wake_job(:appNo::int, enqueue_job(:appNo::int, :name, jsonb_build_object('sourceId', id),
-     p_priority => -1, p_dedupe_key => id))
-   from unnest(:ids::text[]) id`,
+/** A job that waits because the provider has failed starts at once. */
+const startSource = query<{ appNo: number; name: string; id: string }>(
+  'models.startSource',
+  `select wake_job(:appNo::int, enqueue_job(:appNo::int, :name, jsonb_build_object('sourceId', :id::text),
+     p_priority => -1, p_dedupe_key => :id::text))`,
 )
 
 /** Vectors of an app that has no model any more. */
@@ -141,9 +144,11 @@ export const embedAllJob = defineJob({
     for (let after: string | null = null; ; ) {
       signal.throwIfAborted()
       const sources = await listSources.many(db, { appNo, model, after, limit: SOURCES })
-      const ids = sources.flatMap(({ source_id: id, lacks }) => (lacks ? [id] : []))
-      const started = { appNo, name: embedJob.name, ids }
-      await db.call((tx) => startSources.run(tx, started), true)
+      // Each on its own: jobs that end meanwhile are locked in another order.
+      for (const { source_id: id, lacks } of sources) {
+        if (lacks)
+          await db.call((tx) => startSource.run(tx, { appNo, name: embedJob.name, id }), true)
+      }
       if (sources.length < SOURCES) return
       after = sources.at(-1)?.source_id ?? null
     }

@@ -35,24 +35,27 @@ export const findProvider = query<OneProvider, ProviderRow>(
   `select ${COLUMNS} from model_providers where app_no = :appNo and provider_id = :id`,
 )
 
-const THIS_MONTH = `date_trunc('month', now() at time zone 'utc')::date`
+export type EmbeddingRow = ProviderRow & { embedding_model: string }
 
-export type EmbeddingRow = ProviderRow & { embedding_model: string; exhausted: boolean }
-
-/** The provider that embeds the app's knowledge, and whether the tokens of the app's month are used up. */
+/** The provider that embeds the app's knowledge. */
 export const findEmbedding = query<{ appNo: number }, EmbeddingRow>(
   'models.findEmbedding',
-  `select ${COLUMNS}, exists (
-     select from agent_budgets where app_no = :appNo and app_month_tokens <= coalesce((
-       select tokens from agent_spending where app_no = :appNo and uid = '' and period = ${THIS_MONTH}), 0)) as exhausted
-   from model_providers
+  `select ${COLUMNS} from model_providers
    where app_no = :appNo and embedding_model is not null order by provider_id limit 1`,
 )
 
-/** Counts tokens that were embedded. Prices are those of models that answer, so money isn't counted. */
-export const spendTokens = query<{ appNo: number; tokens: number }>(
-  'models.spendTokens',
-  `select tokens from spend(:appNo::int, '', ${THIS_MONTH}, :tokens::bigint, 0)`,
+/** Reserves tokens for a call. Null if the app's month has too few. Prices are those of models that answer, so money isn't counted. */
+export const reserveEmbedding = query<
+  { appNo: number; model: string; tokens: number },
+  { call: string | null }
+>(
+  'models.reserveEmbedding',
+  `select reserve_embedding(:appNo::int, :model, :tokens::bigint) as call`,
+)
+
+export const settleEmbedding = query<{ appNo: number; call: string; tokens: number }>(
+  'models.settleEmbedding',
+  `select settle_embedding(:appNo::int, :call::uuid, :tokens::bigint)`,
 )
 
 /** No row if the id is taken. */

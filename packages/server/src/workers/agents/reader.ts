@@ -1,5 +1,6 @@
 import { sendAgentEvent } from '../../areas/agents/run-stream.ts'
 import { listRunsById } from '../../areas/agents/runs.queries.ts'
+import { OPEN_RUNS } from '../../areas/agents/runs.schema.ts'
 import { Wakes } from '../../platform/bus/wakes.ts'
 import { query } from '../../platform/db/query.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
@@ -21,11 +22,12 @@ export const listAgentApps = query<Record<string, never>, { app_no: number; unre
 )
 
 const startRuns = query<
-  { job: string; workerId: string; epoch: number; appNo: number; limit: number },
+  { job: string; workerId: string; epoch: number; appNo: number; limit: number; open: number },
   { started: number; more: boolean; refused: string[] }
 >(
   'agents.startRuns',
-  'select started, more, refused from start_agent_runs(:job, :workerId::uuid, :epoch::bigint, :appNo, :limit::int)',
+  `select started, more, refused
+   from start_agent_runs(:job, :workerId::uuid, :epoch::bigint, :appNo, :limit::int, :open::int)`,
 )
 
 /** Starts runs for the messages to agents. Sends pay nothing for it, and apps without agents cost nothing. */
@@ -59,7 +61,7 @@ export async function runAgentReader(context: JobContext): Promise<void> {
 /** Reads the next messages of an app. Returns whether there are more. */
 async function readOn({ cell, deps, lease }: JobContext, appNo: number): Promise<boolean> {
   const { more, refused } = await cell.db.tx(async (tx) => {
-    const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH })
+    const next = await startRuns.one(tx, { ...lease, appNo, limit: BATCH, open: OPEN_RUNS })
     tx.enqueued = next.started > 0
     return next
   })

@@ -1,21 +1,27 @@
 /** Searches by meaning, with the embeddings of a real local server, and what becomes of them without it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { ask } from '../../../../test/agent-runs.ts'
+import pg from 'pg'
+import { ask, runOf } from '../../../../test/agent-runs.ts'
 import { refused, type TestApp, useServer } from '../../../../test/kit.ts'
 import { rows } from '../../../../test/log-writers.ts'
-import { resultsIn, useModelServer } from '../../../../test/model-server.ts'
+import { questionIn, resultsIn, useModelServer } from '../../../../test/model-server.ts'
 import { until } from '../../../../test/until.ts'
 
 const server = useServer({
   roles: ['api', 'worker'],
   env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
 })
-const models = useModelServer((call) =>
-  resultsIn(call).length > 1
-    ? ['Done.']
-    : [{ tool: 'search_knowledge', args: { query: 'guests' } }],
-)
+const BOOK = 'Book for guests'
+const models = useModelServer((call) => {
+  if (resultsIn(call).length > 1) return ['Done.']
+  const asksToBook = questionIn(call) === BOOK
+  return [
+    asksToBook
+      ? { tool: 'book', args: {} }
+      : { tool: 'search_knowledge', args: { query: 'guests' } },
+  ]
+})
 const embedAll = models.embed
 
 /** The first one has more of the question's words; the second one is about what it asks for. */
@@ -92,8 +98,9 @@ const embedded = (app: TestApp, model: string, count = 2) =>
     return vectors.length === count && vectors.every((one) => one.model.startsWith(model))
   })
 
+const BIKE = 'Where do guests put a bike?'
 const best = async (app: TestApp, agent: string) =>
-  (await app.client.knowledge.search(agent, { query: 'Where do guests put a bike?' }))[0]?.text
+  (await app.client.knowledge.search(agent, { query: BIKE }))[0]?.text
 
 suite('embeddings', () => {
   test('rank what words have found, once the chunks are embedded', async () => {
@@ -210,6 +217,73 @@ suite('embeddings', () => {
     ])
   })
 
+  test('of an old title are not stored', async (t) => {
+    const [begun, renamed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    t.after(() => {
+      models.embed = embedAll
+    })
+    models.embed = async (texts) => {
+      begun.resolve()
+      await renamed.promise
+      return embedAll(texts)
+    }
+    const app = await newApp()
+    const id = await addText(app, 'Open at nine.', 'Hall')
+    await begun.promise
+    asked()
+    await app.client.knowledge.updateText(id, { title: 'House' })
+    await indexed(app, id)
+    renamed.resolve()
+    await idle(app)
+    assert.deepEqual(asked(), ['House\nOpen at nine.'])
+    assert.equal((await vectorsOf(app)).length, 1)
+  })
+
+  test('start for each source on its own', async (t) => {
+    const app = await newApp('sk-wrong')
+    for (const nth of [0, 1]) await addText(app, `Text ${nth}`)
+    const sources = await until('both jobs wait', async () => {
+      // They don't try again by themselves.
+      const waiting = await rows<{ id: number; source: string }>(
+        app.cell.db,
+        `update jobs set run_at = now() + interval '1 hour'
+         where app_no = $1 and name = 'models.embed' and state = 'waiting'
+         returning id, input ->> 'sourceId' as source`,
+        [app.no],
+      )
+      return waiting.length === 2 && waiting.toSorted((a, b) => (a.source < b.source ? -1 : 1))
+    })
+    // Somebody holds the second one, who may want the first one next.
+    const client = new pg.Client({ connectionString: app.cell.url })
+    await client.connect()
+    t.after(() => client.end())
+    await client.query('begin')
+    await client.query('select from jobs where app_no = $1 and id = $2 for update', [
+      ...[app.no, sources[1]?.id],
+    ])
+    await app.client.modelProviders.update('house', { key: models.key })
+    await embedded(app, 'house meanings', 1)
+    await client.query('rollback')
+    await embedded(app, 'house meanings', 2)
+  })
+
+  test('of a question are made once, also if the run waits for somebody', async () => {
+    const { app, agent } = await newPorter()
+    await idle(app)
+    await app.client.apiTools.create({
+      ...{ slug: 'book', description: 'Books', endpoint: 'https://8.8.8.8/', method: 'POST' },
+      ...{ enableBasicAuth: false, requiresApproval: true },
+    })
+    await app.client.agents.update(agent, { apiTools: ['book'] })
+    const [amira] = await app.users('amira')
+    asked()
+    const { id } = await amira.sendText(agent, BOOK)
+    const { id: runId, steps } = await runOf({ app, amira, agent }, id, 'waiting')
+    await amira.agentRuns.refuse(runId, { toolCallId: steps.at(-1)?.toolCallId ?? '' })
+    assert.equal((await runOf({ app, amira, agent }, id)).reason, 'answered')
+    assert.ok(asked().length < 2)
+  })
+
   test('count as tokens of the month, and end with them', async () => {
     const { app, agent } = await newPorter()
     await idle(app)
@@ -226,17 +300,60 @@ suite('embeddings', () => {
     const { tokens: more } = await spent()
     const searches = steps.filter(({ tool }) => tool === 'search_knowledge')
     assert.equal(searches.length, 2)
-    // On a busy machine, a question may not be embedded in time.
-    const embedding = searches.filter(({ error }) => error === undefined)
-    const questions = embedding.map(({ arguments: args = '' }) => JSON.parse(args).query)
-    assert.equal(more - tokens - charged, tokensOf(...questions))
-    await app.client.agentBudgets.update({ appMonthTokens: more })
+    const questions = searches.map(({ arguments: args = '', error }) => {
+      const { query } = JSON.parse(args)
+      // On a busy machine, a question may not be embedded in time. Then it costs all that was reserved.
+      return error === undefined ? tokensOf(query) : Buffer.byteLength(query)
+    })
+    assert.equal(
+      more - tokens - charged,
+      questions.reduce((sum, cost) => sum + cost, 0),
+    )
+    const inTime = (await best(app, agent)) === TEXTS[1]
+    const { tokens: most } = await spent()
+    assert.equal(most - more, inTime ? tokensOf(BIKE) : Buffer.byteLength(BIKE))
+    await app.client.agentBudgets.update({ appMonthTokens: most })
     asked()
     assert.equal(await best(app, agent), TEXTS[0])
     await addText(app, 'Later.')
     const { minutes } = await jobOf(app, 'models.embed', 'waiting')
     assert.ok(minutes > 30, `${minutes}`)
     assert.deepEqual(asked(), [])
+    await app.client.agentBudgets.update({ appMonthTokens: null })
+    await embedded(app, 'house meanings', 3)
+  })
+
+  test('reserve all that they may cost before the call, and cost it if nobody knows', async (t) => {
+    const { app, agent } = await newPorter()
+    await idle(app)
+    t.after(() => {
+      models.embed = embedAll
+    })
+    const query = 'Where do guests put a bike?'
+    const search = () => app.client.knowledge.search(agent, { query })
+    const spent = async () => (await app.client.agentBudgets.get()).spentThisMonth.tokens
+    const before = await spent()
+    const most = Buffer.byteLength(query)
+    await app.client.agentBudgets.update({ appMonthTokens: before + most })
+    asked()
+    // While one of them is reserved, the others don't fit.
+    await Promise.all(Array.from({ length: 4 }, search))
+    const after = await spent()
+    assert.ok(asked().length > 0 && after > before && after <= before + most, `${before} ${after}`)
+    await app.client.agentBudgets.update({ appMonthTokens: null })
+    // An answer that never comes costs everything, a refusal nothing.
+    models.embed = () => undefined
+    await search()
+    assert.equal(await spent(), after + most)
+    models.embed = () => 429
+    await addText(app, 'Later.')
+    await jobOf(app, 'models.embed', 'waiting')
+    await until('nothing that is reserved', async () => {
+      const text =
+        'select sum(coalesce(charged_tokens, reserved_tokens))::int as sum from embedding_calls where app_no = $1'
+      const [ledger] = await rows<{ sum: number }>(app.cell.db, text, [app.no])
+      return (await spent()) === after + most && ledger?.sum === after + most
+    })
   })
 
   test('of a question are waited for without a slot of the database', async (t) => {

@@ -59,29 +59,37 @@ export interface Answer {
   bytes: number
 }
 
-/** Threads that wait for their next page, and when they end. */
-const resting = new Map<Worker, NodeJS.Timeout>()
+/** Threads that wait for the next page of their app, and when they end. */
+const resting = new Map<Worker, { appNo: number; ends: NodeJS.Timeout }>()
+
+/** Who wants a text to be read. */
+export interface Reader {
+  appNo: number
+  signal: AbortSignal
+  /** Hears for how long others had the threads. */
+  waited?(ms: number): void
+}
 
 /**
  * Reads and cuts a text in a thread: a hostile one can use up time and memory, but not those of others. A file has a thread of its
- * own, because its reader may be a large one. Pages and texts follow each other in a thread until one takes too long or too much.
- * Threads get no environment variables.
+ * own, because its reader may be a large one. Pages and texts of an app follow each other in a thread until one takes too long or
+ * too much. Those of another app don't: whatever a parser remembers stays in the app. Threads get no environment variables.
  */
-export const extract = (task: Extracting, signal: AbortSignal) => inThread<Extracted>(task, signal)
+export const extract = (task: Extracting, reader: Reader) => inThread<Extracted>(task, reader)
 
-export const extractPage = (task: PageTask, signal: AbortSignal) =>
-  inThread<ExtractedPage | { reason: FailReason }>(task, signal)
+export const extractPage = (task: PageTask, reader: Reader) =>
+  inThread<ExtractedPage | { reason: FailReason }>(task, reader)
 
 function inThread<T>(
   task: Extracting | PageTask,
-  signal: AbortSignal,
+  { appNo, signal, waited }: Reader,
 ): Promise<T | { reason: FailReason }> {
+  const asked = performance.now()
   return turns.run(async () => {
+    waited?.(performance.now() - asked)
     signal.throwIfAborted()
     const isFile = 'path' in task
-    const rested = takeRested()
-    if (isFile) await rested?.terminate()
-    const worker = isFile || !rested ? openThread() : rested
+    const worker = (await takeRested(isFile ? undefined : appNo)) ?? openThread()
     const expired = AbortSignal.timeout(isFile ? FILE_MS : PAGE_MS)
     const full = new AbortController()
     const watch = setInterval(() => void watchBuffers(worker, full), WATCH_MS)
@@ -101,7 +109,7 @@ function inThread<T>(
       throw error
     } finally {
       clearInterval(watch)
-      if (reusable) rest(worker)
+      if (reusable) rest(worker, appNo)
       else await worker.terminate()
     }
   })
@@ -115,26 +123,30 @@ function openThread(): Worker {
   // Those who wait for an answer get the error, too.
   worker.on('error', () => {})
   worker.once('exit', () => {
-    clearTimeout(resting.get(worker))
+    clearTimeout(resting.get(worker)?.ends)
     resting.delete(worker)
   })
   return worker
 }
 
 /** It doesn't keep the process alive meanwhile. */
-function rest(worker: Worker): void {
+function rest(worker: Worker, appNo: number): void {
   worker.unref()
-  resting.set(worker, setTimeout(() => void worker.terminate(), REST_MS).unref())
+  resting.set(worker, { appNo, ends: setTimeout(() => void worker.terminate(), REST_MS).unref() })
 }
 
-function takeRested(): Worker | undefined {
-  const [found] = resting
+/** A thread of the app. If there is none, one of another app ends: there are never more threads than turns. */
+async function takeRested(appNo: number | undefined): Promise<Worker | undefined> {
+  const all = [...resting]
+  const found = all.find(([, of]) => of.appNo === appNo) ?? all[0]
   if (!found) return undefined
-  const [worker, ends] = found
-  clearTimeout(ends)
+  const [worker, of] = found
+  clearTimeout(of.ends)
   resting.delete(worker)
   worker.ref()
-  return worker
+  if (of.appNo === appNo) return worker
+  await worker.terminate()
+  return undefined
 }
 
 /** The thread answers even while it is busy. One that has ended doesn't. */

@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2'
+import { lookupTable } from '../../../platform/lookup-table.ts'
 
 /** What a page says, as Markdown that chunks are cut from. */
 export interface HtmlText {
@@ -21,7 +22,7 @@ const BLOCKS = new Set([
   ...['p', 'div', 'section', 'article', 'main', 'header', 'ul', 'ol', 'dl', 'dt', 'dd', 'table'],
   ...['blockquote', 'pre', 'figure', 'figcaption', 'form', 'fieldset', 'address', 'details', 'hr'],
 ])
-const MARKS: Record<string, string> = { li: '\n- ', tr: '\n', br: '\n', td: ' ', th: ' ' }
+const MARKS = lookupTable({ li: '\n- ', tr: '\n', br: '\n', td: ' ', th: ' ' })
 const TITLE_LENGTH = 500
 /** No page needs more links. */
 const LINKS = 5_000

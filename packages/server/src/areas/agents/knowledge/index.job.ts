@@ -41,7 +41,7 @@ export const indexKnowledgeJob = defineJob({
     if (source?.state !== 'indexing') return
     const read =
       source.kind === 'text'
-        ? await extract({ text: source.body ?? '' }, signal)
+        ? await extract({ text: source.body ?? '' }, { appNo, signal })
         : await readUpload(deps, cell, appNo, source, signal)
     await checkpoint(async (tx) => {
       if (await lockSource.maybeOne(tx, { appNo, sourceId })) {
@@ -70,7 +70,7 @@ async function readUpload(
   try {
     const path = join(folder, 'file')
     await driver.fetch([`${prefixOf(appId, file.id)}/body`], path, signal)
-    return await extract({ path, type: type as FileType }, signal)
+    return await extract({ path, type: type as FileType }, { appNo, signal })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -271,7 +271,9 @@ export const knowledgeRoutes =
         const { db } = own.cell
         const calling = { timeoutMs: EMBED_MS, signal: left.signal }
         const embedder = await findEmbedder(deps, db, own.no, calling)
-        const { chunks } = await findKnowledge(db, asker, query, limit, embedder, turn)
+        const { db: ledger } = deps.directory.cell(own.cell.id)
+        const meaning = embedder && { embedder, ledger, ...(turn && { turn }) }
+        const { chunks } = await findKnowledge(db, asker, query, limit, meaning)
         return { data: chunks.map((row) => ({ ...toChunk(row), score: row.score })) }
       },
     )

@@ -1,14 +1,12 @@
 /** What a run of an agent finds in its knowledge base, and which of it the answer cites. */
 
-import { embed } from '../../../core/models/adapter.ts'
 import { type Embedder, likeness } from '../../../core/models/vectors.ts'
 import { isUuid } from '../../../core/uuid.ts'
 import type { JobDeps } from '../../../deps.ts'
 import type { Turn } from '../../../gate/turn.ts'
 import type { Executor } from '../../../platform/db/query.ts'
 import { CallFailed } from '../../../platform/net/json-call.ts'
-import { findEmbedder } from '../../models/embedder.actions.ts'
-import { spendTokens } from '../../models/queries.ts'
+import { embedWithin, findEmbedder } from '../../models/embedder.actions.ts'
 import { wordsOf } from './chunks.ts'
 import { type ChunkRow, listKnown, listSearches, listVectors, searchChunks } from './queries.ts'
 
@@ -33,41 +31,46 @@ interface Asker {
   agentUid: string
 }
 
+/** Who says what a question means. */
+interface Meaning {
+  embedder: Embedder
+  /** Where its costs are counted. A request that reads can't write to its own database. */
+  ledger: Executor
+  turn?: Turn
+}
+
 type Scored = ChunkRow & { score: number }
 
-/** What was found, the best first. `note`: why only by words. `tokens`: what the question cost. */
+/** What was found, the best first. `note`: why only by words. */
 interface Found {
   chunks: Scored[]
   note?: string
-  tokens: number
 }
 
-/** The `turn` of a request isn't needed while the model is asked. */
 export async function findKnowledge(
   db: Executor,
   { appNo, agentUid }: Asker,
   question: string,
   limit: number,
-  embedder?: Embedder,
-  turn?: Turn,
+  meaning?: Meaning,
 ): Promise<Found> {
   const asked = question.slice(0, QUESTION_LENGTH).toWellFormed()
   const found = await searchChunks.many(db, {
     ...{ appNo, agentUid, words: wordsOf(asked), candidates: CANDIDATES },
-    limit: embedder ? Math.max(COMPARED, limit) : limit,
+    limit: meaning ? Math.max(COMPARED, limit) : limit,
   })
-  const byWords = { chunks: found.slice(0, limit), tokens: 0 }
-  if (!embedder || found.length < 2) return byWords
-  if (embedder.exhausted) return { ...byWords, note: EXHAUSTED }
+  const byWords = { chunks: found.slice(0, limit) }
+  if (!meaning || found.length < 2) return byWords
+  const { embedder, ledger, turn } = meaning
   const ids = found.map(({ chunk_id: id }) => id)
   const vectors = await listVectors.many(db, { appNo, model: embedder.id, ids })
   if (vectors.length === 0) return byWords
   try {
-    const asking = embed(embedder, [asked])
-    const answer = await (turn?.outside(asking) ?? asking)
-    const [meant] = answer.vectors
+    const embedded = await embedWithin(ledger, appNo, embedder, [asked], turn)
+    if (!embedded) return { ...byWords, note: EXHAUSTED }
+    const [meant] = embedded
     const ranked = meant ? rankByMeaning(found, meant, vectors) : found
-    return { chunks: ranked.slice(0, limit), tokens: answer.tokens }
+    return { chunks: ranked.slice(0, limit) }
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     const { message } = error
@@ -133,10 +136,10 @@ export async function searchForRun(
 ): Promise<{ text: string; note?: string }> {
   const known = await numbersOf(db, appNo, runId)
   const embedder = await findEmbedder(deps, db, appNo, { timeoutMs: EMBED_MS, signal })
-  const { chunks, tokens, ...noted } = await findKnowledge(
-    ...([db, { appNo, agentUid }, question, SHOWN, embedder] as const),
+  const meaning = embedder && { embedder, ledger: db }
+  const { chunks, ...noted } = await findKnowledge(
+    ...([db, { appNo, agentUid }, question, SHOWN, meaning] as const),
   )
-  if (tokens > 0) await spendTokens.run(db, { appNo, tokens })
   const passages = chunks.map(({ chunk_id: id, title, heading, text }): Passage => {
     const number = known.get(id) ?? known.size + 1
     known.set(id, number)

@@ -144,7 +144,12 @@ async function visit(
   const { appNo, input } = run
   const { sourceId } = input
   const started = performance.now()
-  const seen = await visitPage(fetching(run), { start: start ?? '', ...progress }, page)
+  let waitedMs = 0
+  const waited = (ms: number) => {
+    waitedMs += ms
+  }
+  const visiting = { ...fetching(run), appNo, waited }
+  const seen = await visitPage(visiting, { start: start ?? '', ...progress }, page)
   await run.checkpoint(async (tx) => {
     const site = await lockSource.maybeOne(tx, { appNo, sourceId })
     // It may have been deleted meanwhile.
@@ -155,7 +160,8 @@ async function visit(
       const lost = added.lost || stored.lost
       await countSite.run(tx, { appNo, sourceId, pages, chunks: stored.chunks, lost })
     }
-    const spentMs = progress.spentMs + Math.round(performance.now() - started)
+    // Pages of others that were read before don't count.
+    const spentMs = progress.spentMs + Math.round(performance.now() - started - waitedMs)
     return { ...progress, spentMs, bytes: progress.bytes + seen.bytes }
   })
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { lookupTable } from '../../../../platform/lookup-table.ts'
 import type { Outbound, StreamedAnswer } from '../../../../platform/net/outbound.ts'
 import { ForbiddenTarget } from '../../../../platform/net/targets.ts'
 import type { FileType } from '../schema.ts'
@@ -42,12 +43,12 @@ const ROBOTS_BYTES = 100_000
 const ROBOTS_REDIRECTS = 5
 const VERSION_LENGTH = 300
 
-const TYPES: Record<string, FileType> = {
+const TYPES = lookupTable<FileType>({
   'text/html': 'text/html',
   'application/xhtml+xml': 'text/html',
   'text/plain': 'text/plain',
   'text/markdown': 'text/markdown',
-}
+})
 
 class TooLarge extends Error {}
 

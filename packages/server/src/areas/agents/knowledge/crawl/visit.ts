@@ -1,7 +1,7 @@
 /** What a visit of a page finds. */
 import { strip } from '../../answer-text.ts'
 import type { Chunk } from '../chunks.ts'
-import { extractPage } from '../extract.ts'
+import { extractPage, type Reader } from '../extract.ts'
 import { isOfSite } from './links.ts'
 import { type Fetching, fetchPage, type PageBytes } from './page-fetch.ts'
 import type { PageRow } from './queries.ts'
@@ -55,7 +55,7 @@ interface Crawl {
 
 /** Throws only the reason of the signal. */
 export async function visitPage(
-  fetching: Fetching,
+  fetching: Fetching & Reader,
   { start, rules, conditional }: Crawl,
   { url, state, etag, last_modified: lastModified }: PageRow,
 ): Promise<Seen> {
@@ -70,16 +70,16 @@ export async function visitPage(
     to.hash = ''
     return left('moved', { links: [to.href], away: 0 })
   }
-  return readPage(fetched.page, url, fetching.signal)
+  return readPage(fetched.page, url, fetching)
 }
 
 async function readPage(
   { bytes: body, type, charset, ...page }: PageBytes,
   url: string,
-  signal: AbortSignal,
+  reader: Reader,
 ): Promise<Seen> {
   const bytes = body.length
-  const read = await extractPage({ page: body, type, charset, url }, signal)
+  const read = await extractPage({ page: body, type, charset, url }, reader)
   if ('reason' in read) return left('unreadable', { bytes })
   const { title, description, links, text } = read
   if (page.noindex || read.noindex) return left('noindex', { bytes, links })
