@@ -10,6 +10,7 @@ import { addToTotal } from '../../platform/db/totals.ts'
 import { fail } from '../../platform/http/fail.ts'
 import {
   announceMoved,
+  announceSilenced,
   filesOf,
   finish,
   type LockedCall,
@@ -141,7 +142,8 @@ export const rejectCall = (deps: Deps, actor: Caller, sessionId: string, body: R
     const { app, uid } = actor
     const { call } = locked
     await rejectPlace.run(tx, { appNo: app.no, id: call.id, uid, no: 0 })
-    if (call.kind === 'user' && call.status === 'initiated') return finish(tx, locked, status, uid)
+    if (call.kind === 'user') return finish(tx, locked, status, uid)
+    await announceSilenced(tx, locked, [uid], 'rejected')
     return recordOf((await readCall(tx, actor, call.id)) ?? locked)
   })
 

@@ -254,6 +254,75 @@ suite('joinCall', () => {
   })
 })
 
+suite('a call of a group', () => {
+  /** Amira's call rings Ben, on a phone and a tablet, and Cleo. Dan has answered it. */
+  async function newRinging() {
+    const { app, amira, ben, cleo } = await newTeam()
+    const [dan] = await app.users('dan')
+    await app.client.groupMembers.add('team', { participants: ['dan'] })
+    const port = server.service.gatewayPort ?? 0
+    const [tablet, other] = await Promise.all(
+      ['ben', 'cleo'].map(async (uid) => Device.connect(port, app, await tokenOf(app, uid))),
+    )
+    assert.ok(tablet && other)
+    const { sessionId } = await amira.calls.start({ ...toTeam, deviceId: 'laptop' })
+    await tablet.waitFor('call.incoming')
+    await dan.calls.join(sessionId, {})
+    const close = () => Promise.all([tablet.close(), other.close()])
+    return { app, amira, ben, cleo, sessionId, tablet, other, close }
+  }
+
+  const silenced = ({ frames }: Device) =>
+    frames
+      .filter(({ type }) => type === 'call.silenced')
+      .map(({ body: { uids, reason, deviceId } }) => ({ uids, reason, deviceId }))
+
+  test('stops ringing on the other devices of each member who joins it', async () => {
+    const { app, amira, ben, sessionId, tablet, other, close } = await newRinging()
+    await ben.calls.join(sessionId, { deviceId: 'phone' })
+    await tablet.waitFor('call.silenced')
+    assert.deepEqual(silenced(tablet), [{ uids: ['ben'], reason: 'answered', deviceId: 'phone' }])
+    // It rang once, so it stops once.
+    await ben.calls.leave(sessionId, { deviceId: 'phone' })
+    await ben.calls.join(sessionId, { deviceId: 'tablet' })
+    await amira.calls.end(sessionId)
+    await Promise.all([tablet, other].map((device) => device.waitFor('call.ended')))
+    assert.deepEqual([silenced(tablet).length, silenced(other)], [1, []])
+    assert.equal((await callTypes(app)).filter((type) => type === 'call.silenced').length, 1)
+    await close()
+  })
+
+  test('stops ringing for a member who rejects it, and goes on', async () => {
+    const { amira, ben, sessionId, tablet, other, close } = await newRinging()
+    const { status, participants } = await ben.calls.reject(sessionId, {})
+    const place = participants.find(({ uid }) => uid === 'ben')
+    assert.deepEqual([status, place?.state], ['ongoing', 'rejected'])
+    await tablet.waitFor('call.silenced')
+    assert.deepEqual(silenced(tablet), [{ uids: ['ben'], reason: 'rejected', deviceId: undefined }])
+    await amira.calls.end(sessionId)
+    await other.waitFor('call.ended')
+    assert.deepEqual(silenced(other), [])
+    await close()
+  })
+
+  test('stops ringing after 45 seconds for members who have not answered, who can still join', async () => {
+    const { app, amira, ben, cleo, sessionId, tablet, other, close } = await newRinging()
+    await age(app, 46)
+    for (const device of [tablet, other]) {
+      await device.waitFor('call.silenced')
+      assert.deepEqual(silenced(device), [
+        { uids: ['ben', 'cleo'], reason: 'unanswered', deviceId: undefined },
+      ])
+    }
+    await refuses(cleo.calls.reject(sessionId, {}), 'ERR_CALL_NOT_A_PART')
+    const { participants, totalParticipants } = await ben.calls.join(sessionId, {})
+    assert.deepEqual([participants.length, totalParticipants], [4, 3])
+    await amira.calls.end(sessionId)
+    await tablet.waitFor('call.ended')
+    await close()
+  })
+})
+
 suite('signals', () => {
   test('reach the other user in the call, and nobody sends or gets one before the answer', async () => {
     const { app, amira, ben } = await newTeam()
@@ -503,11 +572,19 @@ suite('listCalls', () => {
     assert.equal(await ids(calls.list(exact)), 'video')
     assert.equal((await calls.list(exact)).meta.pagination.total, 1)
     assert.equal(await ids(calls.list({ participantsCount: 2 })), 'video')
+    assert.equal(await ids(calls.list({ participantsCount: 0 })), 'team audio')
+    assert.equal((await calls.list({ participantsCount: 0 })).meta.pagination.total, 2)
+    assert.equal(await ids(calls.list({ participantsCount: 0, receiverType: 'user' })), 'audio')
+    assert.equal(await ids(calls.list({ participantsCount: 2, hasTranscription: true })), '')
+    assert.equal(await ids(calls.list({ participantsCount: 2, hasTranscription: false })), 'video')
+    assert.equal(await ids(calls.list({ uid: 'cleo', participantsCount: 0 })), 'team audio')
     assert.equal(await ids(calls.list({ hasRecording: true })), '')
     assert.equal(await ids(calls.list({ hasRecording: false, uid: 'amira' })), 'team video')
     const { startedAt = 0, endedAt = 0 } = await calls.get(video.sessionId)
     assert.equal(await ids(calls.list({ startedAt })), 'video')
     assert.equal(await ids(calls.list({ startedAt: startedAt + 1 })), '')
+    assert.equal(await ids(calls.list({ startedAt, participantsCount: 2, type: 'video' })), 'video')
+    assert.equal(await ids(calls.list({ startedAt, status: 'cancelled' })), '')
     assert.equal(await ids(calls.list({ endedAt })), 'video')
     assert.equal(await ids(calls.list({ endedAt: endedAt - 1 })), '')
     assert.equal(await ids(amira.calls.list({})), 'team video')

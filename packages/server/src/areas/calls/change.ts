@@ -107,6 +107,21 @@ export function announceMoved(
   return announce(tx, { appNo: app.no, type, key: orderKeyOf(call), payload })
 }
 
+/** Devices of these members of a group stop ringing. The call goes on, so there is no message. */
+export function announceSilenced(
+  tx: Tx,
+  { actor: { app }, call }: Pick<LockedCall, 'actor' | 'call'>,
+  uids: string[],
+  reason: EventPayload<'call.silenced'>['reason'],
+  deviceId: string | null = null,
+): Promise<void> {
+  const payload = {
+    ...{ call: toSummary(app, call), uids, reason },
+    ...(deviceId !== null && { deviceId }),
+  }
+  return announce(tx, { appNo: app.no, type: 'call.silenced', key: orderKeyOf(call), payload })
+}
+
 /** Ends a call for everyone, with its message and event. `by` is the user whom the message names. */
 export async function finish(
   tx: Tx,

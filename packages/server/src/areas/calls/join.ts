@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import {
   announceMoved,
+  announceSilenced,
   appendStatus,
   type LockedCall,
   orderKeyOf,
@@ -12,11 +13,14 @@ import {
 import { countJoined, insertParticipant, joinPlace, startCallRow } from './queries.ts'
 import type { CallRecord } from './schema.ts'
 
-/** The acting user's device takes its place. Other devices of the user that ring stop then. */
+/** The states of a user who was called and can still join. */
+const CALLED: readonly string[] = ['invited', 'rejected', 'unanswered']
+
+/** The acting user's device takes its place. */
 async function takePlace(tx: Tx, { actor, call, own }: LockedCall, deviceId: string | null) {
   const { app, uid = '' } = actor
   const one = { appNo: app.no, id: call.id, uid }
-  const free = own.find(({ state }) => state === 'invited' || state === 'rejected')
+  const free = own.find(({ state }) => CALLED.includes(state))
   if (free) await joinPlace.run(tx, { ...one, no: free.no, deviceId })
   else await insertParticipant.run(tx, { ...one, state: 'ongoing', deviceId, joined: true })
 }
@@ -43,19 +47,22 @@ export async function answer(
   return recordOf(after)
 }
 
-/** One more device in an ongoing call. */
+/** One more device in an ongoing call. If the call rings other devices of a member, they stop. */
 export async function enter(
   tx: Tx,
   locked: LockedCall,
   deviceId: string | null,
   transferred = false,
 ): Promise<CallRecord> {
-  const { actor, call } = locked
+  const { actor, call, own } = locked
+  const { uid = '' } = actor
+  const rings = call.kind === 'group' && own.some(({ state }) => state === 'invited')
   await takePlace(tx, locked, deviceId)
   await countJoined.run(tx, { appNo: actor.app.no, id: call.id })
   const after = (await readCall(tx, actor, call.id)) as LockedCall
   await watchLone(tx, after)
   const place = after.own.findLast(({ state }) => state === 'ongoing')
   if (place) await announceMoved(tx, after, 'joined', place, transferred)
+  if (rings) await announceSilenced(tx, after, [uid], 'answered', deviceId)
   return recordOf((await readCall(tx, actor, call.id)) ?? after)
 }

@@ -13,8 +13,20 @@ export const MAX_RUNG = 256
 /** A device that says that it is in the call, and then doesn't for so long, is lost. */
 export const LOST_SECONDS = 15
 
-/** How often that is looked at. */
-export const WATCH_SECONDS = 5
+/**
+ * Devices say so every five seconds. If the call ends and a device was silent for so long, which means that it missed two
+ * times, its time ended with the last sign.
+ */
+export const OVERDUE_SECONDS = 11
+
+/** How often that is looked at. With the time above, a lost device has left the call after less than 20 seconds. */
+export const WATCH_SECONDS = 3
+
+/** If it is looked at so much too late, the service itself may have been away. */
+export const LATE_SECONDS = 5
+
+/** A call without a media server ends after this time, unless one answers again. */
+export const NO_MEDIA_SECONDS = 20
 
 /** Transcriptions that records of calls show. */
 export const SHOWN_TRANSCRIPTIONS = 5

@@ -1,4 +1,4 @@
-import { CALL_MODES, CALL_STATUSES, CALL_TYPES } from '@loquat/protocol'
+import { CALL_MODES, CALL_STATUSES, CALL_TYPES, type CallStatus } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { firstIdOf } from '../../core/ids.ts'
 import type { Deps } from '../../deps.ts'
@@ -27,27 +27,43 @@ const KINDS = ['user', 'group'] as const
 const each = <T extends string>(wanted: T | undefined, all: readonly T[]) =>
   wanted === undefined ? all : [wanted]
 
+const statusOf = ({ status }: CallListQuery) => (status === 'canceled' ? 'cancelled' : status)
+
+/** The statuses of calls that can match. Only calls that somebody answered have times, recordings and transcriptions. */
+function statusesOf(query: CallListQuery): CallStatus[] {
+  const { startedAt, endedAt, hasRecording, hasTranscription } = query
+  const answered = startedAt !== undefined || hasRecording || hasTranscription
+  const possible: readonly CallStatus[] =
+    endedAt !== undefined ? ['ended'] : answered ? ['ongoing', 'ended'] : CALL_STATUSES
+  return each(statusOf(query), CALL_STATUSES).filter((status) => possible.includes(status))
+}
+
+/** The filter that begins an index: an index of its own has only such calls, or has them together. */
+function first({ hasRecording, hasTranscription, participantsCount }: CallListQuery): Sql {
+  if (hasRecording) return sql`c.recorded`
+  if (hasTranscription) return sql`c.transcribed`
+  return participantsCount === undefined ? sql`true` : sql`c.joined = ${participantsCount}`
+}
+
 /**
- * Calls of the app, newest first. An index has all filters with few values before the id, so every combination of them
- * is at most 84 ranges in list order. Few calls have recordings and transcriptions: those have indexes of their own.
+ * Calls of the app, newest first. Indexes have all filters with few values before the id, so every combination of them
+ * is at most 84 ranges in list order.
  */
 function rangesOf(appNo: number, query: CallListQuery): Sql[] {
-  const { type, mode, receiverType } = query
-  if (query.hasRecording) return [sql`from calls c where c.app_no = ${appNo} and c.recorded`]
-  if (query.hasTranscription) return [sql`from calls c where c.app_no = ${appNo} and c.transcribed`]
-  const status = query.status === 'canceled' ? 'cancelled' : query.status
-  if ([type, mode, status, receiverType].every((one) => one === undefined))
+  const { page: _page, perPage: _perPage, uid: _uid, ...filters } = query
+  if (Object.values(filters).every((one) => one === undefined || one === false))
     return [sql`from calls c where c.app_no = ${appNo}`]
-  return each(status, CALL_STATUSES).flatMap((oneStatus) =>
-    each(type, CALL_TYPES).flatMap((oneType) =>
-      each(receiverType, KINDS).flatMap((kind) =>
-        each(mode, CALL_MODES).map(
-          (oneMode) => sql`from calls c where c.app_no = ${appNo} and c.status = ${oneStatus}
-            and c.type = ${oneType} and c.kind = ${kind} and c.mode = ${oneMode}`,
+  const ranges = statusesOf(query).flatMap((status) =>
+    each(query.type, CALL_TYPES).flatMap((type) =>
+      each(query.receiverType, KINDS).flatMap((kind) =>
+        each(query.mode, CALL_MODES).map(
+          (mode) => sql`from calls c where c.app_no = ${appNo} and ${first(query)}
+            and c.status = ${status} and c.type = ${type} and c.kind = ${kind} and c.mode = ${mode}`,
         ),
       ),
     ),
   )
+  return ranges.length > 0 ? ranges : [sql`from calls c where c.app_no = ${appNo} and false`]
 }
 
 /** Bounds of the id that follow from the times, because a call is answered while it rings. */
@@ -64,21 +80,27 @@ const and = (from: Sql, conditions: readonly Sql[]): Sql =>
 const flag = (column: Sql, wanted: boolean | undefined): Sql[] =>
   wanted === undefined ? [] : [wanted ? column : sql`not ${column}`]
 
-/** What no index decides. A user's calls, and those with files, are few enough to look at each. */
+/** What no index decides. A user's calls are few enough to look at each. */
 function conditionsOf(query: CallListQuery, owned: boolean): Sql[] {
   const { participantsCount, startedAt, endedAt, hasRecording, hasTranscription } = query
-  const few = owned || hasRecording || hasTranscription
-  const status = query.status === 'canceled' ? 'cancelled' : query.status
+  const status = statusOf(query)
+  const ranged = {
+    recorded: !owned && hasRecording,
+    transcribed: !owned && !hasRecording && hasTranscription,
+    joined: !owned && !hasRecording && !hasTranscription,
+  }
   return [
-    ...flag(sql`c.recorded`, hasRecording),
-    ...flag(sql`c.transcribed`, hasTranscription),
-    ...(participantsCount === undefined ? [] : [sql`c.joined = ${participantsCount}`]),
+    ...(ranged.recorded ? [] : flag(sql`c.recorded`, hasRecording)),
+    ...(ranged.transcribed ? [] : flag(sql`c.transcribed`, hasTranscription)),
+    ...(participantsCount === undefined || ranged.joined
+      ? []
+      : [sql`c.joined = ${participantsCount}`]),
     ...(startedAt === undefined ? [] : [sql`c.started_at >= to_timestamp(${startedAt}::float8)`]),
     ...(endedAt === undefined ? [] : [sql`c.ended_at < to_timestamp(${endedAt}::float8 + 1)`]),
-    ...(few && status !== undefined ? [sql`c.status = ${status}`] : []),
-    ...(few && query.type !== undefined ? [sql`c.type = ${query.type}`] : []),
-    ...(few && query.mode !== undefined ? [sql`c.mode = ${query.mode}`] : []),
-    ...(few && query.receiverType !== undefined ? [sql`c.kind = ${query.receiverType}`] : []),
+    ...(owned && status !== undefined ? [sql`c.status = ${status}`] : []),
+    ...(owned && query.type !== undefined ? [sql`c.type = ${query.type}`] : []),
+    ...(owned && query.mode !== undefined ? [sql`c.mode = ${query.mode}`] : []),
+    ...(owned && query.receiverType !== undefined ? [sql`c.kind = ${query.receiverType}`] : []),
   ]
 }
 

@@ -19,7 +19,15 @@ import {
   listSent,
   setSending,
 } from './media.queries.ts'
-import { announceMedia, askServer, drop, publicationsOf, roomOf, unavailable } from './media.ts'
+import {
+  announceMedia,
+  askServer,
+  closeIfOver,
+  drop,
+  publicationsOf,
+  roomOf,
+  unavailable,
+} from './media.ts'
 import { refuseMedia, refuseSending } from './policy.ts'
 import { type CallRow, listParticipants, type ParticipantRow } from './queries.ts'
 import { notFound } from './record.ts'
@@ -71,7 +79,7 @@ export async function getCallMedia(
   deviceId: string | undefined,
 ): Promise<CallMedia> {
   const { call } = await findSeat(actor, sessionId, deviceId)
-  if (!media.configured) throw unavailable()
+  if (!(await media.isConfigured(actor.app.region))) throw unavailable()
   const publications = await publicationsOf(actor, call.id)
   const iceServers = iceServersFor(config.media, randomUUID())
   const recording = call.recording_since !== null
@@ -153,18 +161,24 @@ export async function publishCallMedia(
     sdp,
     call.type === 'video' ? ['audio', 'video'] : source === 'screen' ? [] : ['audio'],
   )
+  const asked: MediaServer[] = []
   const publish = async (server: MediaServer) => {
+    asked.push(server)
     const { handle, sdp: description } = await server.publish(roomOf(call), sdp)
     return { server, handle, description }
   }
-  const made = await askServer(deps, actor, call, publish, turn)
-  const { server, handle, description } = made
-  const connection = { what: source, handle, audio, video, ...(deviceId && { deviceId }) }
-  const answer = await keep(deps, actor, seat, server, connection, (publicationId) => ({
-    ...{ publicationId, sdp: description },
-  }))
-  await announceMedia(deps, actor, call.id)
-  return answer
+  try {
+    const made = await askServer(deps, actor, call, publish, turn)
+    const { server, handle, description } = made
+    const connection = { what: source, handle, audio, video, ...(deviceId && { deviceId }) }
+    const answer = await keep(deps, actor, seat, server, connection, (publicationId) => ({
+      ...{ publicationId, sdp: description },
+    }))
+    await announceMedia(deps, actor, call.id)
+    return answer
+  } finally {
+    await closeIfOver(deps, actor, call, asked)
+  }
 }
 
 export async function subscribeCallMedia(
@@ -226,7 +240,7 @@ export async function answerCallMedia(
   const { app, uid } = actor
   const where = { appNo: app.no, id: call.id, uid, no: place.no, what: publicationId }
   const found = await findConnection.maybeOne(app.cell.db, where)
-  const server = found && deps.media.find(found.server)
+  const server = found && (await deps.media.find(found.server))
   if (!server) throw missing(publicationId)
   try {
     await askServer(deps, actor, call, () => server.answer(found.handle, sdp), turn)

@@ -1,5 +1,6 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import { NO_MEDIA_SECONDS } from './limits.ts'
 
 type OneCall = { appNo: number; id: number }
 
@@ -57,11 +58,37 @@ export const deleteConnections = query<OneCall & { connection: string }, Connect
 export const setMediaServer = query<OneCall & { server: string }, ConnectionRow>(
   'calls.setMediaServer',
   `with moved as (
-     update calls set media_server = :server, media_version = media_version + 1
+     update calls set media_server = :server, media_lost_at = null, media_version = media_version + 1
      where app_no = :appNo and id = :id
    )
    delete from call_connections k where k.app_no = :appNo and k.call_id = :id
    returning ${COLUMNS}`,
+)
+
+/** Ends connections on a server that the call has left, and its room there. `left` are their servers and handles, as JSON. */
+export const enqueueDrop = query<OneCall & { server: string; left: string }>(
+  'calls.enqueueDrop',
+  `select enqueue_job(:appNo::int, 'calls.hangUp', jsonb_build_object('id', c.id::text, 'mid', c.mid,
+     'server', :server::text, 'left', :left::jsonb))
+   from calls c where c.app_no = :appNo and c.id = :id`,
+)
+
+/** No media server answers. A job ends the call, unless one answers again. */
+export const loseMedia = query<OneCall>(
+  'calls.loseMedia',
+  `with lost as (
+     update calls set media_lost_at = clock_timestamp()
+     where app_no = :appNo and id = :id and status = 'ongoing' and media_lost_at is null
+     returning id)
+   select enqueue_job(:appNo::int, 'calls.lostMedia', jsonb_build_object('id', id::text),
+     make_interval(secs => ${NO_MEDIA_SECONDS}))
+   from lost`,
+)
+
+/** A media server answers again. */
+export const regainMedia = query<OneCall>(
+  'calls.regainMedia',
+  'update calls set media_lost_at = null where app_no = :appNo and id = :id and media_lost_at is not null',
 )
 
 export const countMedia = query<OneCall, { version: number }>(
@@ -86,6 +113,14 @@ export const listLeft = query<OneCall, ConnectionRow>(
    select ${COLUMNS} from call_connections k
    where k.app_no = :appNo and k.call_id = :id
      and (k.id in (select id from gone) or k.what in (select id::text from gone))`,
+)
+
+/** How many calls are on each media server, of all apps of the cell. */
+export const countOnServers = query<Record<string, never>, { server: string; calls: number }>(
+  'calls.countOnServers',
+  `select media_server as server, count(*) as calls
+   from apps a join calls c on c.app_no = a.app_no and c.status = 'ongoing'
+   where media_server is not null group by media_server`,
 )
 
 export const removeConnections = query<OneCall & { ids: string[] }>(

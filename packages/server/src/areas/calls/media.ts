@@ -13,7 +13,14 @@ import {
   type MediaServer,
 } from '../../platform/media/server.ts'
 import { lockCall } from './change.ts'
-import { type ConnectionRow, listSent, setMediaServer } from './media.queries.ts'
+import {
+  type ConnectionRow,
+  enqueueDrop,
+  listSent,
+  loseMedia,
+  regainMedia,
+  setMediaServer,
+} from './media.queries.ts'
 import { type CallRow, findCall, listParticipants } from './queries.ts'
 import { sessionIdOf } from './record.ts'
 
@@ -61,24 +68,34 @@ async function serverOf(
   lost?: MediaServer,
 ): Promise<MediaServer> {
   const { media } = deps
-  const current = media.find(call.media_server)
+  const current = await media.find(call.media_server)
   if (current && current !== lost) return current
-  const chosen = await media.choose(lost?.address)
-  if (!chosen) throw unavailable()
-  const { no: appNo, cell } = actor.app
-  let gone: ConnectionRow[] = []
+  const { no: appNo, cell, region } = actor.app
+  const chosen = await media.choose(region, lost?.address)
+  // Until the directory was read, nobody knows whether the call's server is gone.
+  const isKnown = media.isLoaded || lost !== undefined
+  if (!isKnown && (call.media_server !== null || !chosen)) throw unavailable()
+  if (!chosen) {
+    // A call that never had a media server loses nothing: its devices may connect directly.
+    if (call.media_server === null && !(await media.isConfigured(region))) throw unavailable()
+    await loseMedia.run(cell.db, { appNo, id: call.id })
+    throw unavailable()
+  }
   const address = await cell.db.tx(async (tx) => {
     const locked = await lockCall(tx, actor, call)
     if (locked?.call.status !== 'ongoing') throw fail('ERR_CALL_TERMINATED')
     // Another device has moved it meanwhile, or was served.
     const { media_server: now, media_version: version } = locked.call
-    if (version !== call.media_version && media.find(now)) return now
-    gone = await setMediaServer.many(tx, { appNo, id: call.id, server: chosen.address })
+    if (version !== call.media_version && (await media.find(now))) return now
+    const gone = await setMediaServer.many(tx, { appNo, id: call.id, server: chosen.address })
+    // A server that hangs may go on later, with the room and everyone in it.
+    if (now !== null) {
+      const left = JSON.stringify(gone.map(({ server, handle }) => ({ server, handle })))
+      await enqueueDrop.run(tx, { appNo, id: call.id, server: now, left })
+    }
     return chosen.address
   })
-  // Whoever still runs there must not go on.
-  void drop(deps, gone)
-  const server = media.find(address)
+  const server = await media.find(address)
   if (!server) throw unavailable()
   await announceMedia(deps, actor, call.id)
   return server
@@ -95,24 +112,56 @@ export async function askServer<T>(
   ask: (server: MediaServer) => Promise<T>,
   turn: Turn | undefined,
 ): Promise<T> {
-  const answer = (server: MediaServer) => {
+  const answer = async (server: MediaServer) => {
     const asked = refused(ask(server))
-    return turn?.outside(asked) ?? asked
+    const answered = await (turn?.outside(asked) ?? asked)
+    if (call.media_lost_at) await regain(actor, call)
+    return answered
   }
   const server = await serverOf(deps, actor, call)
   try {
     return await answer(server)
   } catch (error) {
-    if (error instanceof ApiError || error instanceof MediaGone) throw error
-    if (error instanceof MediaNotReady) throw error
-    if (error instanceof MediaFailed) {
-      deps.log.warn({ err: error, server: server.address }, 'a media server refuses a request')
-      throw unavailable()
-    }
-    deps.log.warn({ err: error, server: server.address }, 'a media server does not answer')
+    rethrowAnswer(deps, server, error)
     const other = await serverOf(deps, actor, call, server)
     if (other === server) throw unavailable()
-    return answer(other)
+    return await answer(other).catch((second) => {
+      rethrowAnswer(deps, other, second)
+      throw unavailable()
+    })
+  }
+}
+
+/** Throws what a media server has answered. Returns if it gave no answer. */
+function rethrowAnswer({ log, media }: Deps, server: MediaServer, error: unknown): void {
+  if (error instanceof ApiError || error instanceof MediaGone) throw error
+  if (error instanceof MediaNotReady) throw error
+  const about = { err: error, server: server.address }
+  if (error instanceof MediaFailed) {
+    log.warn(about, 'a media server refuses a request')
+    throw unavailable()
+  }
+  log.warn(about, 'a media server does not answer')
+  media.doubt(server)
+}
+
+const regain = ({ app }: Actor, { id }: CallRow) =>
+  regainMedia.run(app.cell.db, { appNo: app.no, id })
+
+/**
+ * Moves a call whose media server doesn't answer to another one, without waiting until its devices notice. Without another
+ * one, the call ends soon. Never fails, since it is looked at again and again.
+ */
+export async function checkServer(deps: Deps, actor: Actor, call: CallRow): Promise<void> {
+  try {
+    if (call.media_server === null) return
+    const server = await deps.media.find(call.media_server)
+    const answers = server && (await deps.media.answers(server))
+    if (!answers) await serverOf(deps, actor, call, server)
+    else if (call.media_lost_at) await regain(actor, call)
+  } catch (error) {
+    // Mostly because no server answers.
+    deps.log.warn({ err: error, server: call.media_server }, 'a call has no media server')
   }
 }
 
@@ -125,6 +174,26 @@ async function refused<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Publishing makes the call's room if there is none. If the call ended meanwhile, the job that closes its room may have run
+ * before that, so whoever made the room looks once more. A call that is over stays so, so nobody needs the room again.
+ */
+export async function closeIfOver(
+  { log }: Deps,
+  { app }: Actor,
+  call: CallRow,
+  asked: readonly MediaServer[],
+): Promise<void> {
+  if (asked.length === 0) return
+  try {
+    const now = await findCall.maybeOne(app.cell.db, { appNo: app.no, id: call.id })
+    if (now?.status === 'ongoing') return
+    for (const server of asked) await server.close(roomOf(call))
+  } catch (error) {
+    log.warn({ err: error, call: call.id }, 'a room may be left at a media server')
+  }
+}
+
 /** Ends connections whose rows are gone. A server that doesn't answer drops them with their room. */
 export async function drop(
   { media, log }: Deps,
@@ -132,7 +201,7 @@ export async function drop(
 ): Promise<void> {
   await Promise.all(
     rows.map(async ({ server, handle }) => {
-      const dropped = media.find(server)?.drop(handle)
+      const dropped = (await media.find(server))?.drop(handle)
       await dropped?.catch((error) =>
         log.warn({ err: error, server }, 'a connection was not ended'),
       )

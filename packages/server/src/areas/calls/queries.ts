@@ -1,7 +1,7 @@
 import type { CallStatus } from '@loquat/protocol'
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
-import { LOST_SECONDS } from './limits.ts'
+import { LOST_SECONDS, OVERDUE_SECONDS } from './limits.ts'
 
 export type CallRow = Omit<CellRows['calls'], 'app_no' | 'kind' | 'type' | 'mode' | 'status'> & {
   kind: 'user' | 'group'
@@ -17,8 +17,8 @@ export type ParticipantRow = Omit<CellRows['call_participants'], 'app_no' | 'sta
 }
 
 export const CALL_COLUMNS = `c.id, c.conversation, c.kind, c.receiver, c.initiator, c.type, c.mode, c.status, c.mid,
-  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_version,
-  c.recording_since, c.recorded, c.transcribed`
+  c.joined, c.initiated_at, c.started_at, c.ended_at, c.lone_since, c.media_server, c.media_lost_at,
+  c.media_version, c.recording_since, c.recorded, c.transcribed`
 
 type OneCall = { appNo: number; id: number }
 
@@ -174,15 +174,25 @@ const COUNT_TIME = `insert into usage_days as d (app_no, day, what, count)
    where g.left_at is not null group by c.type
    on conflict (app_no, day, what) do update set count = d.count + excluded.count`
 
-/** A device that has said before that it is in the call, and doesn't any more. */
-const UNSEEN = `seen_at < clock_timestamp() - make_interval(secs => ${LOST_SECONDS})`
+/** When a device that doesn't say any more that it is in the call last said so. */
+const unseenFor = (seconds: number) =>
+  `case when p.seen_at < clock_timestamp() - make_interval(secs => ${seconds}) then p.seen_at end`
+
+/** When the last device disconnected, of a user who was connected but whose devices never said that they are in the call. */
+const OFFLINE_SINCE = `(select u.last_active_at from users u
+  where u.app_no = :appNo and u.uid = p.uid and p.seen_at is null and not u.online and u.last_active_at > p.joined_at)`
+
+/** Without a media server nobody hears anybody, so that time doesn't count. */
+const WITH_MEDIA = `least(clock_timestamp(),
+  (select c.media_lost_at from calls c where c.app_no = :appNo and c.id = :id))`
 
 /** The time in which a lost device wasn't seen doesn't count. */
 export const leavePlace = query<OnePlace & { lost: boolean }>(
   'calls.leavePlace',
   `with gone as (
-     update call_participants set state = 'ended',
-       left_at = case when :lost::boolean or ${UNSEEN} then coalesce(seen_at, clock_timestamp()) else clock_timestamp() end
+     update call_participants p set state = 'ended',
+       left_at = greatest(joined_at, least(${WITH_MEDIA},
+         case when :lost::boolean then coalesce(p.seen_at, ${OFFLINE_SINCE}) else ${unseenFor(LOST_SECONDS)} end))
      where app_no = :appNo and call_id = :id and uid = :uid and no = :no
      returning joined_at, left_at
    )
@@ -193,6 +203,14 @@ export const rejectPlace = query<OnePlace>(
   'calls.rejectPlace',
   `update call_participants set state = 'rejected'
    where app_no = :appNo and call_id = :id and uid = :uid and no = :no`,
+)
+
+/** The call doesn't ring any longer for those who haven't answered. Returns them. */
+export const silencePlaces = query<OneCall, { uid: string }>(
+  'calls.silencePlaces',
+  `update call_participants set state = 'unanswered'
+   where app_no = :appNo and call_id = :id and state = 'invited'
+   returning uid`,
 )
 
 /** The caller waits on another device. */
@@ -209,13 +227,17 @@ export const setLone = query<OneCall & { lone: boolean }>(
    where app_no = :appNo and id = :id`,
 )
 
-/** Ends a call for everyone. A call that nobody answered has no end. */
+/**
+ * Ends a call for everyone. A call that nobody answered has no end. A device that was lost just before hasn't been taken out
+ * yet, so its time ends with its last sign of life.
+ */
 export const finishCall = query<OneCall & { status: CallStatus }>(
   'calls.finish',
   `with gone as (
-     update call_participants set
+     update call_participants p set
        state = case when state = 'ongoing' then 'ended' else 'unanswered' end,
-       left_at = case when state <> 'ongoing' then null when ${UNSEEN} then seen_at else clock_timestamp() end
+       left_at = case when state = 'ongoing' then greatest(joined_at,
+         least(${WITH_MEDIA}, ${unseenFor(OVERDUE_SECONDS)}, ${OFFLINE_SINCE})) end
      where app_no = :appNo and call_id = :id and state in ('invited', 'waiting', 'ongoing')
      returning joined_at, left_at
    ), finished as (

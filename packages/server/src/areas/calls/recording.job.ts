@@ -14,6 +14,7 @@ import { driverOf } from '../files/actions.ts'
 import { receiveFile } from '../files/receive.actions.ts'
 import { lockCall, orderKeyOf } from './change.ts'
 import { insertRecording } from './files.queries.ts'
+import { isPatient, Patience, waitForServer } from './patience.ts'
 import { type CallRow, findCall } from './queries.ts'
 import { toRecording, toSummary } from './record.ts'
 import {
@@ -31,20 +32,32 @@ export const recordJob = defineJob({
   name: 'calls.record',
   summary: 'Begins or ends the recording of what devices in a call send.',
   input: Type.Object({ id: Type.String() }),
-  async run({ appNo, input: { id }, context: { deps, cell } }) {
-    const one = { appNo, id: Number(id) }
+  checkpoint: Patience,
+  async run(run) {
+    const { appNo, input, context } = run
+    const { deps, cell } = context
+    const one = { appNo, id: Number(input.id) }
+    const silent = new Set<string>()
+    const isWaiting = isPatient(run)
     for (const row of await listUntold.many(cell.db, one)) {
       const { id: recording, server, handle, room } = row
       const ended = row.ended_at !== null
+      if (silent.has(server) && isWaiting) continue
       try {
-        await deps.media.find(server)?.record(handle, ended ? undefined : recording)
+        const current = await deps.media.find(server)
+        await current?.record(handle, ended ? undefined : recording)
       } catch (error) {
-        // The device has to connect again, which begins another recording.
-        if (!(error instanceof MediaGone)) throw error
+        // If the server lost the connection, the device connects again, which begins another recording.
+        if (!(error instanceof MediaGone)) {
+          deps.log.warn({ err: error, server }, 'a media server does not answer')
+          silent.add(server)
+          if (isWaiting) continue
+        }
       }
       await markTold.run(cell.db, { ...one, recording, ended })
       if (ended) await enqueueConvert.run(cell.db, { ...one, room })
     }
+    if (silent.size > 0 && isWaiting) await waitForServer(run)
   },
 })
 
@@ -75,11 +88,15 @@ export const convertJob = defineJob({
     })
     const call = await findCall.maybeOne(cell.db, one)
     let wait = 0
+    const failures: unknown[] = []
     for (const row of await listEnded.many(cell.db, one)) {
       if (row.quiet_ms < QUIET_MS) wait = Math.max(wait, QUIET_MS - row.quiet_ms)
-      else await conversion.store(call, row)
+      // One track that can't be converted must not keep the others of the call from their record.
+      else await conversion.store(call, row).catch((error) => failures.push(error))
     }
+    signal.throwIfAborted()
     await removeLeft(folder, async () => listRecordings.many(cell.db, one))
+    if (failures.length > 0) throw failures[0]
     if (wait > 0) throw new Postponed(wait)
   },
 })
@@ -113,7 +130,8 @@ class Conversion {
     for (const name of kept ? await tracksOf(folder, row.id) : []) {
       signal.throwIfAborted()
       const track = await readTrack(join(folder, name))
-      if (track) stored.push({ track, fileId: await this.#convert(name, track) })
+      const fileId = track && (await this.#convert(name, track))
+      if (fileId) stored.push({ track, fileId })
     }
     const appNo = actor.app.no
     await cell.db.tx(async (tx) => {
@@ -137,14 +155,16 @@ class Conversion {
     })
   }
 
-  async #convert(recorded: string, track: Track): Promise<string> {
+  /** Undefined if there is nothing in it to play. */
+  async #convert(recorded: string, track: Track): Promise<string | undefined> {
     const { deps, actor, folder, signal } = this.#parts
     const { ending, mimeType } = formatOf(track)
     const scratch = await driverOf(deps).openScratch()
     try {
       const path = join(scratch, `${track.type}.${ending}`)
       await convertTrack(join(folder, recorded), path, signal)
-      const { size } = await stat(path)
+      const { size } = (await stat(path).catch(isMissing)) ?? { size: 0 }
+      if (size === 0) return undefined
       const id = createHash('sha256').update(recorded).digest('hex').slice(0, 32)
       const name = `recording.${ending}`
       await receiveFile(deps, actor, id, { path, size, mimeType, name, anySize: true })
@@ -153,6 +173,11 @@ class Conversion {
       await rm(scratch, { recursive: true, force: true })
     }
   }
+}
+
+/** Returns undefined for a file that isn't there, and throws every other error. */
+function isMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 const namesIn = (folder: string) => readdir(folder).catch((): string[] => [])
