@@ -80,7 +80,10 @@ function usedBy(
     ...(operation === 'sendMessage' && !message?.reply ? ['createMessageThread'] : []),
     ...(operation === 'getUser' ? [receiver === uid ? 'getUser' : 'getMyDetails'] : []),
     ...(operation === 'deleteMessage' && guid === undefined ? ['deleteGroupMessages'] : []),
-    ...(operation === 'addMembers' ? ['ban', ...(several ? [] : ['massMemberOperate'])] : []),
+    ...(operation === 'addMembers' ? ['ban'] : []),
+    // Whoever may not add members can still create a group.
+    ...(operation === 'createGroup' ? ['addMember', 'ban'] : []),
+    ...(several ? [] : ['massMemberOperate']),
   ]
   const features = action.features?.filter((feature) => !unused.includes(feature)) ?? []
   const { scopePermission: declared, ...ofRole } = action

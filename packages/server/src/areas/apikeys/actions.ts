@@ -24,8 +24,11 @@ const KEYS_PER_APP = 25
 
 /** The record in answers. */
 export function toApiKey(secrets: Secrets, row: ApiKeyRow): ApiKey {
+  const apiKey = secrets.open(['api_keys.key', row.app_no], row.key_sealed)
+  // Keys of one app are sealed for the same place. The hash says which row a value belongs to.
+  if (!secrets.hash(apiKey).equals(row.key_hash)) throw new Error('a sealed API key was moved')
   return {
-    apiKey: secrets.open(['api_keys.key', row.app_no], row.key_sealed),
+    apiKey,
     name: row.name,
     scope: row.scope,
     createdAt: Math.floor(row.created_at.getTime() / 1000),

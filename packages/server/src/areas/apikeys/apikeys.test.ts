@@ -304,4 +304,21 @@ suite('an API key in the database', () => {
     assert.equal(status, 500)
     assert.deepEqual(Object.keys(body), ['error'])
   })
+
+  test("can't be replaced by another key of its app to have that one shown", async () => {
+    const app = await server.newApp()
+    const { apiKey } = await app.client.apiKeys.create({ name: 'Other', scope: 'authOnly' })
+    const hash = server.deps.secrets.hash(apiKey)
+    await rows(
+      app.cell.db,
+      `update api_keys set key_sealed = (
+         select key_sealed from api_keys where app_no = $1 and scope = 'fullAccess')
+       where app_no = $1 and key_hash = $2`,
+      [app.no, hash],
+    )
+    const { status, body } = await app.call('GET', `/v3/apikeys/${apiKey}`)
+    assert.deepEqual([status, Object.keys(body)], [500, ['error']])
+    assert.ok(!JSON.stringify(body).includes(app.apiKey))
+    assert.equal((await app.call('GET', `/v3/apikeys/${app.apiKey}`)).status, 200)
+  })
 })

@@ -4,7 +4,7 @@ import { query } from '../../platform/db/query.ts'
 
 export type ApiKeyRow = Pick<
   CellRows['api_keys'],
-  'app_no' | 'key_sealed' | 'name' | 'created_at'
+  'app_no' | 'key_hash' | 'key_sealed' | 'name' | 'created_at'
 > & {
   scope: KeyScope
 }
@@ -27,7 +27,7 @@ export const insertApiKey = query<
   'apikeys.insert',
   `insert into api_keys (app_no, key_hash, key_sealed, name, scope)
    values (:appNo, :keyHash, :keySealed, :name, :scope)
-   returning app_no, key_sealed, name, scope, created_at`,
+   returning app_no, key_hash, key_sealed, name, scope, created_at`,
 )
 
 /** Newest first. An app has at most 25, so all are read and paged in memory. */
@@ -36,7 +36,7 @@ export const listApiKeys = query<
   ApiKeyRow
 >(
   'apikeys.list',
-  `select app_no, key_sealed, name, scope, created_at
+  `select app_no, key_hash, key_sealed, name, scope, created_at
    from api_keys
    where app_no = :appNo
      and (:scope::text is null or scope = :scope)
@@ -46,7 +46,7 @@ export const listApiKeys = query<
 
 export const findApiKey = query<{ appNo: number; keyHash: Buffer }, ApiKeyRow>(
   'apikeys.find',
-  `select app_no, key_sealed, name, scope, created_at
+  `select app_no, key_hash, key_sealed, name, scope, created_at
    from api_keys where app_no = :appNo and key_hash = :keyHash`,
 )
 
@@ -57,11 +57,11 @@ export const updateApiKeyRow = query<
   'apikeys.update',
   `update api_keys set name = coalesce(:name, name), scope = coalesce(:scope, scope)
    where app_no = :appNo and key_hash = :keyHash
-   returning app_no, key_sealed, name, scope, created_at`,
+   returning app_no, key_hash, key_sealed, name, scope, created_at`,
 )
 
 export const removeApiKey = query<{ appNo: number; keyHash: Buffer }, ApiKeyRow>(
   'apikeys.remove',
   `delete from api_keys where app_no = :appNo and key_hash = :keyHash
-   returning app_no, key_sealed, name, scope, created_at`,
+   returning app_no, key_hash, key_sealed, name, scope, created_at`,
 )

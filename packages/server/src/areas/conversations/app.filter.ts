@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/db.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import {
   agents,
+  type Condition,
   findMatches,
   foldSearchKey,
   type Matches,
@@ -44,7 +45,14 @@ export interface Seek {
 const OWNER = sql`i.uid`
 const WITH = sql`i.with_id`
 
-export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
+type Find = (condition: Condition) => Promise<Matches>
+
+/** Lists the users and groups that a filter names unless they are more than `mostMatches`. */
+export async function toAppViews(
+  db: Db,
+  filter: AppFilter,
+  mostMatches: number,
+): Promise<AppViews> {
   const { appNo, blocked } = filter
   const byTag = filter.userTags ?? filter.groupTags ?? filter.tags
   const users = filter.users && (!byTag || filter.userTags !== null)
@@ -53,8 +61,9 @@ export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
     ? (await foldSearchKey.one(db, { searchKey: filter.searchKey })).folded
     : undefined
   if (text === null || (!users && !groups)) return { ...NOTHING, appNo, blocked }
-  const direct = users ? await directOf(db, filter, text) : undefined
-  const joined = groups ? await joinedOf(db, filter, text) : undefined
+  const find: Find = (condition) => findMatches(db, condition, mostMatches)
+  const direct = users ? await directOf(find, filter, text) : undefined
+  const joined = groups ? await joinedOf(find, filter, text) : undefined
   const seekable = (!direct || direct.seek) && (!joined || joined.seek)
   return {
     ...{ appNo, blocked },
@@ -86,7 +95,7 @@ const removedGroups = (appNo: number) =>
   sql`array(select guid from groups where app_no = ${appNo} and removed_at is not null)`
 
 /** A conversation is agentic if either user is; a search for unique conversations looks at both names too. */
-async function directOf(db: Db, filter: AppFilter, text: string | undefined) {
+async function directOf(find: Find, filter: AppFilter, text: string | undefined) {
   const { appNo, userTags, hideAgentic, onlyAgentic, unique } = filter
   const removed = removedUsers(appNo)
   const conditions = [sql`${OWNER} <> all (${removed})`, sql`${WITH} <> all (${removed})`]
@@ -97,14 +106,14 @@ async function directOf(db: Db, filter: AppFilter, text: string | undefined) {
     // The app itself has no inbox rows that lead to its views.
     if (ids && !orElse) seeks.push({ ids, either })
   }
-  if (userTags) add(await findMatches(db, taggedUsers(appNo, userTags)), false)
+  if (userTags) add(await find(taggedUsers(appNo, userTags)), false)
   if (text !== undefined) {
     const system = 'system'.includes(text) ? sql`${WITH} = ${SYSTEM_UID}` : undefined
-    add(await findMatches(db, namedUsers(appNo, text)), unique, system)
+    add(await find(namedUsers(appNo, text)), unique, system)
   }
-  if (onlyAgentic) add(await findMatches(db, agents(appNo)), true)
+  if (onlyAgentic) add(await find(agents(appNo)), true)
   if (hideAgentic) {
-    const { has } = await findMatches(db, agents(appNo))
+    const { has } = await find(agents(appNo))
     conditions.push(sql`not ${anyOf([has(WITH), has(OWNER)])}`)
   }
   conditions.push(...ownConditions(filter))
@@ -112,7 +121,7 @@ async function directOf(db: Db, filter: AppFilter, text: string | undefined) {
   return { conditions, seek: seeks.sort((a, b) => a.ids.length - b.ids.length)[0] }
 }
 
-async function joinedOf(db: Db, filter: AppFilter, text: string | undefined) {
+async function joinedOf(find: Find, filter: AppFilter, text: string | undefined) {
   const { appNo } = filter
   const conditions = [
     sql`${OWNER} <> all (${removedUsers(appNo)})`,
@@ -124,8 +133,8 @@ async function joinedOf(db: Db, filter: AppFilter, text: string | undefined) {
     if (ids) seeks.push(ids)
   }
   const tags = groupTagsOf(filter)
-  if (tags.length > 0) add(await findMatches(db, taggedGroups(appNo, tags)))
-  if (text !== undefined) add(await findMatches(db, namedGroups(appNo, text)))
+  if (tags.length > 0) add(await find(taggedGroups(appNo, tags)))
+  if (text !== undefined) add(await find(namedGroups(appNo, text)))
   conditions.push(...ownConditions(filter))
   if (filter.unique) conditions.push(isFirstOfGroup(filter))
   return { conditions, seek: seeks.sort((a, b) => a.length - b.length)[0] }

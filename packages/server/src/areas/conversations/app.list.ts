@@ -8,6 +8,7 @@ import { orderIndex, planned } from '../../platform/lists/planner.ts'
 import { type AppFilter, type AppViews, type Seek, toAppViews } from './app.filter.ts'
 import {
   countCandidates,
+  countRemovedViews,
   countWindow,
   findOwner,
   type OwnedSortKey,
@@ -19,10 +20,17 @@ import {
 } from './app.queries.ts'
 import type { ViewRow } from './views.queries.ts'
 
-/** Filtered totals are counted up to here. */
-const CAP = 10_000
-/** If a filter leads to more inbox rows than this, walking costs less than collecting them. */
-const MOST_SOUGHT = 10_000
+/** How many rows are few enough. Tests lower these numbers, so that small apps are read in the ways of large ones. */
+export interface Bounds {
+  /** Filtered totals are counted up to here. */
+  counted: number
+  /** If a filter leads to more inbox rows than this, walking costs less than collecting them. */
+  sought: number
+  /** If a filter names more users or groups than this, they aren't listed. */
+  matches: number
+}
+
+export const BOUNDS: Bounds = { counted: 10_000, sought: 10_000, matches: 10_000 }
 /** Inbox rows of the first window of a walk and of the largest: a page rarely needs more than the first. */
 const FIRST_WINDOW = 1_000
 const LARGEST_WINDOW = 16_000
@@ -35,11 +43,15 @@ export type AppViewRow = ViewRow & { sort_second: number }
  * The views of all users of an app. A filter that names few users or groups is answered by a seek, any other by a walk
  * that ends when the page is full: no row is ever left out.
  */
-export async function viewsOfApp(db: Db, filter: AppFilter): Promise<Paging<AppViewRow>> {
-  const views = await toAppViews(db, filter)
+export async function viewsOfApp(
+  db: Db,
+  filter: AppFilter,
+  { counted: cap, sought, matches } = BOUNDS,
+): Promise<Paging<AppViewRow>> {
+  const views = await toAppViews(db, filter, matches)
   const { seek } = views
-  const few = seek && (await countCandidates(db, views, seek, MOST_SOUGHT + 1)) <= MOST_SOUGHT
-  const found = { db, filter, views }
+  const few = seek && (await countCandidates(db, views, seek, sought + 1)) <= sought
+  const found = { db, filter, views, cap }
   return few ? bySeek(found, seek) : byWalk(found)
 }
 
@@ -47,9 +59,11 @@ interface Found {
   db: Db
   filter: AppFilter
   views: AppViews
+  /** Filtered totals are counted up to here. */
+  cap: number
 }
 
-function bySeek({ db, filter, views }: Found, seek: Seek): Paging<AppViewRow> {
+function bySeek({ db, filter, views, cap }: Found, seek: Seek): Paging<AppViewRow> {
   let found: Promise<OwnedSortKey[]> | undefined
   const all = () => (found ??= seekViews(db, views, seek))
   return {
@@ -59,13 +73,13 @@ function bySeek({ db, filter, views }: Found, seek: Seek): Paging<AppViewRow> {
       const after = sortKeyOf(from)
       const rest = after ? keys.filter((key) => isAfter(key, after)) : keys
       const listed = await show(db, filter, rest.slice(0, limit), limit)
-      return { ...listed, count: async () => countOf(keys.length) }
+      return { ...listed, count: async () => countOf(keys.length, cap) }
     },
     async startOf(count) {
       const key = (await all())[count - 1]
       return key && keyOf(key)
     },
-    count: async () => countOf((await all()).length),
+    count: async () => countOf((await all()).length, cap),
   }
 }
 
@@ -76,10 +90,11 @@ function isAfter(one: OwnedSortKey, other: OwnedSortKey): boolean {
   return one.withId === other.withId ? one.kind > other.kind : one.withId > other.withId
 }
 
-const countOf = (total: number): Count =>
-  total > CAP ? { total: CAP, capped: true, most: total } : { total, capped: false }
+const countOf = (total: number, cap: number): Count =>
+  total > cap ? { total: cap, capped: true, most: total } : { total, capped: false }
 
-function byWalk({ db, filter, views }: Found): Paging<AppViewRow> {
+function byWalk(found: Found): Paging<AppViewRow> {
+  const { db, filter, views, cap } = found
   // A cold jump counts the list and then looks for its page: it needs to count each window only once.
   const counted: CountedWindow[] = []
   return {
@@ -88,13 +103,13 @@ function byWalk({ db, filter, views }: Found): Paging<AppViewRow> {
       const keys = await walk(db, views, sortKeyOf(from), limit)
       const listed = await show(db, filter, keys, limit)
       const whole = from === undefined && keys.length < limit
-      return { ...listed, ...(whole && { count: async () => countOf(keys.length) }) }
+      return { ...listed, ...(whole && { count: async () => countOf(keys.length, cap) }) }
     },
     async startOf(count) {
       const key = await findStart(db, views, count, counted)
       return key && keyOf(key)
     },
-    count: () => countWalked(db, filter, views, counted),
+    count: () => countWalked(found, counted),
     slowCount: filter.filtered || filter.unique,
   }
 }
@@ -130,9 +145,7 @@ const findStart = (db: Db, views: AppViews, count: number, counted: CountedWindo
 
 /** Without filters, totals are maintained. With filters they are counted up to the cap. */
 async function countWalked(
-  db: Db,
-  filter: AppFilter,
-  views: AppViews,
+  { db, filter, views, cap }: Found,
   counted: CountedWindow[],
 ): Promise<Count> {
   const most = await totalOf(db, filter)
@@ -141,7 +154,7 @@ async function countWalked(
     let total = 0
     for await (const { passed } of countedWindows(tx, views, counted)) {
       total += passed
-      if (total > CAP) return { total: CAP, capped: true, most }
+      if (total > cap) return { total: cap, capped: true, most }
     }
     return { total, capped: false }
   })
@@ -167,7 +180,9 @@ async function totalOf(db: Db, { appNo, users, groups, blocked }: AppFilter): Pr
   const direct = users
     ? await getTotal(db, appNo, blocked ? 'views.user' : 'views.user.unblocked')
     : 0
-  return direct + (groups ? await getTotal(db, appNo, 'views.group') : 0)
+  const all = direct + (groups ? await getTotal(db, appNo, 'views.group') : 0)
+  const { removed } = await countRemovedViews.one(db, { appNo, users, groups, blocked })
+  return Math.max(0, all - removed)
 }
 
 /** Consecutive ranges of owners, with more inbox rows in each. */

@@ -218,6 +218,42 @@ export const countCandidates = (
       union all select 1 from ${members(views, seek)} limit ${most}`,
   )
 
+/**
+ * Views that the app's totals still count although a user in them was removed: they count until they are swept, those of
+ * removed groups don't. An index has the few users, and both inbox rows of a 1:1 conversation are there until its head goes.
+ */
+export const countRemovedViews = query<
+  { appNo: number; users: boolean; groups: boolean; blocked: boolean },
+  { removed: number }
+>(
+  'conversations.countRemoved',
+  `with gone as materialized (
+     select uid from users where app_no = :appNo and removed_at is not null
+   ), own as materialized (
+     select i.uid, i.with_id, i.visible and (not i.blocked or :blocked::boolean) as counts
+     from gone cross join lateral (
+       select o.* from inbox o
+       where :users::boolean and o.app_no = :appNo and o.uid = gone.uid and o.kind = 'user' offset 0) i
+   )
+   select (
+     (select count(*) from own where counts)
+     + (select count(*) from own cross join lateral (
+         select from inbox o
+         where o.app_no = :appNo and o.uid = own.with_id and o.kind = 'user' and o.with_id = own.uid
+           and o.visible and (not o.blocked or :blocked) offset 0) other
+       where own.with_id <> all (array(select uid from gone)))
+     + (select count(*) from gone cross join lateral (
+         select o.* from inbox o
+         where :groups::boolean and o.app_no = :appNo and o.uid = gone.uid and o.kind = 'group'
+           and o.scope is not null offset 0) i
+       cross join lateral (
+         select from conversations h
+         where h.app_no = :appNo and h.no = i.conversation and h.shown_id > i.cleared_id offset 0) h
+       where i.with_id <> all (array(
+         select guid from groups where app_no = :appNo and removed_at is not null)))
+   )::int as removed`,
+)
+
 async function countRows(db: Executor, label: string, rows: Sql): Promise<number> {
   const [row] = await runSql<{ count: number }>(
     db,

@@ -3,12 +3,15 @@ import { splitsOf } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import { idOf, lockView, type ViewKey, viewPayload } from './actions.ts'
+import { CLEARED_AT_ONCE, clearMembersJob } from './clear.job.ts'
 import { refuseClearForAll } from './policy.ts'
-import { clearViews, findHeads } from './queries.ts'
+import { clearMembers, clearView, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
 
 /**
@@ -45,15 +48,35 @@ export function deleteConversation(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const viewKey = await findByPrintedId(tx, actor, id)
-    const head = await lockView(tx, appNo, viewKey)
-    refuseIf(refuseClearForAll(actor, viewKey.kind, head.scope))
-    await clearViews.run(tx, { appNo, conversation: head.no })
-    const payload = { ...viewPayload(viewKey), forAll: true }
-    const key = `conversation:${head.no}`
+    const { no: conversation, scope } = await lockView(tx, appNo, viewKey)
+    refuseIf(refuseClearForAll(actor, viewKey.kind, scope))
+    const { uid, kind, withId } = viewKey
+    const users = kind === 'user' ? [uid, withId].sort() : []
+    for (const one of users) await clearView.one(tx, { appNo, conversation, uid: one })
+    const forAll = kind === 'user' || (await clearGroup(tx, appNo, viewKey, conversation))
+    const payload = { ...viewPayload(viewKey), forAll }
+    const key = `conversation:${conversation}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
-    return {
-      success: true as const,
-      message: `Conversation ${idOf(viewKey)} cleared for everyone.`,
-    }
+    const done = forAll ? 'cleared' : 'is being cleared'
+    const message = `Conversation ${idOf(viewKey)} ${done} for everyone.`
+    return { success: true as const, message }
   })
+}
+
+/**
+ * Clears the views of the first members and the actor's own, and returns whether that was all. Nobody can send a message
+ * meanwhile, so a job clears the views of the other members of a large group, and announces it when it is done.
+ */
+async function clearGroup(
+  tx: Tx,
+  appNo: number,
+  { uid, withId: guid }: ViewKey,
+  no: number,
+): Promise<boolean> {
+  const first = { appNo, conversation: no, upto: null, after: '', limit: CLEARED_AT_ONCE }
+  const { upto, last } = await clearMembers.one(tx, first)
+  if (last === null) return true
+  await clearView.one(tx, { appNo, conversation: no, uid })
+  await enqueue(tx, appNo, clearMembersJob, { no, guid, by: uid, upto, after: last })
+  return false
 }

@@ -13,23 +13,25 @@ export interface Matches {
 }
 
 /** A condition, and the statement that finds by index the ids that satisfy it. */
-interface Condition {
+export interface Condition {
   find: Sql
   test(id: Sql): Sql
 }
 
-/** If more ids match, the walk tests the users and groups that it meets one by one. */
-const FEW = 10_000
-
-export async function findMatches(db: Db, { find, test }: Condition): Promise<Matches> {
+/** If more ids match than `most`, the walk tests the users and groups that it meets one by one. */
+export async function findMatches(
+  db: Db,
+  { find, test }: Condition,
+  most: number,
+): Promise<Matches> {
   const rows = await planned(db, filterIndexes, (tx) =>
     runSql<{ id: string }>(
       tx,
       'conversations.findMatches',
-      sql`select id from (${find}) found limit ${FEW + 1}`,
+      sql`select id from (${find}) found limit ${most + 1}`,
     ),
   )
-  if (rows.length > FEW) return { ids: undefined, has: test }
+  if (rows.length > most) return { ids: undefined, has: test }
   const ids = [...new Set(rows.map(({ id }) => id))]
   // Inside coalesce, PostgreSQL hashes the ids once and probes them for each row. Otherwise it might join.
   return { ids, has: (id) => sql`coalesce(${id} in (select unnest(${ids}::text[])), false)` }

@@ -90,7 +90,7 @@ function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {
   }
 }
 
-function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
+export function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
   const { conversationType, searchKey, userTags, groupTags, tags, conversationTags } = query
   const { unread = false, hideAgentic = false, onlyAgentic = false } = query
   const given = [searchKey, userTags, groupTags, tags, conversationTags]

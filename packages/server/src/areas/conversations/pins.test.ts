@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf } from '@loquat/protocol'
+import { runQueued } from '../../../test/job-runner.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
 
@@ -15,6 +17,25 @@ async function talkative(...others: string[]): Promise<TestApp> {
   await app.client.groups.create({ guid: 'g', name: 'G', owner: 'me' })
   await app.client.groupMembers.add('g', { participants: others.slice(0, 1) })
   return app
+}
+
+/** Adds the users `m0`, `m1` … to the group g. */
+async function addMembers(app: TestApp, count: number): Promise<void> {
+  const add = `with people as (
+      insert into users (app_no, uid, name, role)
+      select $1, 'm' || n, 'm' || n, 'default' from generate_series(0, $2::int - 1) n returning uid
+    ), members as (
+      insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+      select $1, p.uid, 'group', 'g', h.no, 'participant', now()
+      from people p join conversations h on h.app_no = $1 and h.kind = 'group' and h.one = 'g'
+    ), counts as (
+      insert into totals (app_no, what, shard, total)
+      select $1, 'users.active', 99, $2::int
+      union all
+      select $1, 'views.group', 99, $2 from conversations where app_no = $1 and one = 'g' and shown_id > 0
+    )
+    update groups set members_count = members_count + $2 where app_no = $1 and guid = 'g'`
+  await rows(app.cell.db, add, [app.no, count])
 }
 
 const pin = (app: TestApp, path: string, method = 'POST', uid = 'me') =>
@@ -200,5 +221,64 @@ suite('deleteConversation', () => {
     await app.as('me').sendText('g', 'New', { receiverType: 'group' })
     assert.deepEqual(await listed('a'), [['group_g'], 1])
     assert.equal((await app.client.conversations.list()).meta.pagination.total, 4)
+  })
+
+  test('clears a large group in batches, beside sends and marks, and says so at the end', async () => {
+    const app = await server.newApp()
+    await app.users('me', 'zoe')
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'me' })
+    await app.client.groupMembers.add('g', { participants: ['zoe'] })
+    await addMembers(app, 1_500)
+    const toGroup = { receiverType: 'group' }
+    await app.as('me').sendText('g', 'Old', toGroup)
+    await app.as('zoe').sendText('g', 'Old too', toGroup)
+    const unread = async (uid: string) =>
+      (await app.as(uid).conversations.list()).data.map((view) => Number(view.unreadMessageCount))
+    const cleared = async () =>
+      (await app.events()).flatMap(({ type, payload }) =>
+        type === 'conversation.cleared' ? [payload.forAll] : [],
+      )
+
+    const { body } = await app.as('me').call('DELETE', '/v3/conversations/group_g')
+    assert.equal(body.data.message, 'Conversation group_g is being cleared for everyone.')
+    assert.deepEqual(await cleared(), [false])
+    assert.deepEqual([await unread('me'), await unread('zoe')], [[], [2]], 'zoe is the last member')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    // What happens before the job gets to zoe stays.
+    await app.as('zoe').sendText('g', 'New', toGroup)
+    await app.as('me').sendText('g', 'Newer', toGroup)
+    const { id } = await app.as('me').sendText('g', 'Gone', toGroup)
+    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    await app.as('m999').call('POST', '/v3/groups/g/conversation/read', { body: {} })
+    const old = { sender: 'me', receiver: 'g', receiverType: 'group', sentAt: 1_700_000_000 }
+    const imported = await app.call('POST', '/v3/data_import/messages', {
+      body: { messages: { x: { ...old, muid: 'x', data: { text: 'Imported' } } } },
+    })
+    assert.equal(imported.body.data.x.success, true)
+    await runQueued(server.deps, app.cell, 'conversations.clear')
+    assert.deepEqual(await cleared(), [false, true])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    const counts = await Promise.all(['me', 'zoe', 'm0', 'm999'].map(unread))
+    assert.deepEqual(counts, [[1], [1], [2], [0]])
+    const uncleared = `select uid from inbox where app_no = $1 and kind = 'group' and cleared_id = 0`
+    assert.deepEqual(await rows(app.cell.db, uncleared, [app.no]), [])
+    const { data: left } = await app.as('zoe').messages.listGroup('g')
+    const texts = left.flatMap(({ category, data }) => (category === 'message' ? [data.text] : []))
+    assert.deepEqual(texts, ['New', 'Newer'])
+  })
+
+  test('takes no more than a batch of members under the lock of a group', async () => {
+    const app = await server.newApp()
+    await app.users('me')
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'me' })
+    await addMembers(app, 1_200)
+    await app.as('me').sendText('g', 'Old', { receiverType: 'group' })
+    await app.as('me').call('DELETE', '/v3/conversations/group_g')
+    const done = `select from inbox where app_no = $1 and kind = 'group' and cleared_id > 0`
+    assert.equal((await rows(app.cell.db, done, [app.no])).length, 1_000 + 1)
+    await app.client.groups.delete('g')
+    await runQueued(server.deps, app.cell, 'conversations.clear')
+    const { length } = (await app.eventTypes()).filter((type) => type === 'conversation.cleared')
+    assert.equal(length, 1, 'of a deleted group nothing more is announced')
   })
 })

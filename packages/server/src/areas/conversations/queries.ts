@@ -78,9 +78,26 @@ export const findMembership = query<
        where g.app_no = :appNo and g.guid = :withId and g.removed_at is null))`,
 )
 
-export const clearViews = query<{ appNo: number; conversation: number }>(
-  'conversations.clearAll',
-  'select clear_views(:appNo, :conversation)',
+/** Clears the views of the next members of a group, under the lock of its head. */
+export const clearMembers = query<
+  {
+    appNo: number
+    conversation: number
+    /** Null: up to the newest message. */
+    upto: number | null
+    after: string
+    limit: number
+  },
+  {
+    /** Whether the group is still there. */
+    there: boolean
+    upto: number
+    /** Null if no member is left. */
+    last: string | null
+  }
+>(
+  'conversations.clearMembers',
+  'select there, upto, last from clear_members(:appNo, :conversation, :upto, :after, :limit)',
 )
 
 /** The tags of a view; no row if there is no view. */

@@ -1,5 +1,6 @@
 import type { GroupRecord, UserSnapshot } from '@loquat/protocol'
 import { authorize } from '../../core/access/authorize.ts'
+import type { Feature } from '../../core/access/definitions.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
@@ -57,14 +58,19 @@ export async function createGroup(
 ): Promise<CreatedGroup> {
   const { guid, type = 'public', password = '', members = {} } = given
   const appNo = actor.app.no
-  authorize(actor, { permission: 'createGroup' }, { groupType: type })
+  const added = uidsOf(members)
+  const features: Feature[] = [
+    'createGroup',
+    ...(added.length > 1 ? (['massMemberOperate'] as const) : []),
+  ]
+  authorize(actor, { features, permission: 'createGroup' }, { groupType: type })
   // An auth token can't make another user the owner.
   const named = actor.kind === 'user' ? actor.uid : given.owner
   const owner = named ?? actor.uid ?? SYSTEM_UID
   if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
   const passwordHash = type === 'password' ? await hashOf(deps, actor, password) : null
   const founders = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)
-  const uids = [...founders, ...uidsOf(members)]
+  const uids = [...founders, ...added]
   return write(deps, actor, async (tx) => {
     const users = byUid(await lockUsers.many(tx, { appNo, uids }))
     for (const uid of founders) if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })

@@ -7,14 +7,13 @@ import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
 import { emptyList, type Paging } from '../../platform/lists/page.ts'
 import { byOrder, bySeek, byWalk } from '../../platform/lists/strategies.ts'
 import { onlineTo } from '../users/queries.ts'
+import { countRemovedMembers, type MemberRow } from './members.queries.ts'
 import type { MemberListQuery } from './members.schema.ts'
 
 const COUNT_CAP = 10_000
 
 /** Members read per statement: presence is only known member by member. */
 const WALK = 10_000
-
-export type MemberRow = UserRow & { scope: Scope; joined_at: Date }
 
 export interface MemberFilter {
   appNo: number
@@ -70,10 +69,13 @@ export function membersOf(
     return { ...paging, count }
   }
   const paging = byOrder<MemberRow>(db, list)
+  if (scopes.length < SCOPES.length) return paging
   // Over all scopes, the group's row has the count.
-  const whole = scopes.length === SCOPES.length
-  const total = membersCount
-  return whole ? { ...paging, count: async () => ({ total, capped: false }) } : paging
+  const count = async () => {
+    const { removed } = await countRemovedMembers.one(db, filter)
+    return { total: membersCount - removed, capped: false }
+  }
+  return { ...paging, count }
 }
 
 export type BanRow = UserRow & { scope: Scope | null; joined_at: Date | null; banned_at: Date }

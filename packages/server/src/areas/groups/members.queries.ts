@@ -1,7 +1,8 @@
 import type { MessageRecord, Scope } from '@loquat/protocol'
-import { USER_COLUMNS } from '../../core/user-rows.ts'
+import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import { query } from '../../platform/db/query.ts'
-import type { MemberRow } from './members.list.ts'
+
+export type MemberRow = UserRow & { scope: Scope; joined_at: Date }
 
 type OneMember = { appNo: number; guid: string; uid: string }
 
@@ -86,6 +87,17 @@ export const findMember = query<OneMember, MemberRow>(
      where app_no = :appNo and uid = :uid and kind = 'group' and with_id = :guid
        and scope is not null) member
    where app_no = :appNo and uid = :uid and removed_at is null`,
+)
+
+/** Members who were removed, until the sweep takes them out of the group. An index has the few removed users. */
+export const countRemovedMembers = query<Pick<OneMember, 'appNo' | 'guid'>, { removed: number }>(
+  'members.countRemoved',
+  `select count(*)::int as removed from users u
+     cross join lateral (
+       select from inbox i
+       where i.app_no = :appNo and i.uid = u.uid and i.kind = 'group' and i.with_id = :guid
+         and i.scope is not null offset 0) member
+   where u.app_no = :appNo and u.removed_at is not null`,
 )
 
 /**

@@ -1,6 +1,7 @@
 import type { UserRecord } from '@loquat/protocol'
 import { seconds } from '../../core/time.ts'
-import type { BanRow, MemberRow } from './members.list.ts'
+import type { BanRow } from './members.list.ts'
+import type { MemberRow } from './members.queries.ts'
 import type { BannedRecord, MemberRecord } from './members.schema.ts'
 
 /** `user` is the record of the same row, as the viewer sees it. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateGroupBody } from '@loquat/sdk'
 import { type Caller, refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -336,6 +337,16 @@ suite('listBannedUsers', () => {
 })
 
 suite('listMembers', () => {
+  test('neither lists nor counts removed users, even before they are swept', async () => {
+    const app = await newGroup(['a', 'b', 'c'])
+    await add(app, { participants: ['a', 'b', 'c'] })
+    await rows(app.cell.db, `update users set removed_at = now() where app_no = $1 and uid = 'b'`, [
+      app.no,
+    ])
+    const { data, meta } = await list(app)
+    assert.deepEqual([uidsOf({ data }), meta.pagination.total], [['a', 'c'], 2])
+  })
+
   test('sorts by the time of joining, filters by scope, and pages by number and by cursor', async () => {
     const uids = ['e', 'a', 'd', 'b', 'c']
     const app = await newGroup(uids)

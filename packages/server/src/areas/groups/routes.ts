@@ -51,7 +51,7 @@ export const groupRoutes =
       {
         config: {
           ...core,
-          feature: 'createGroup',
+          feature: ['createGroup', 'addMember', 'ban', 'massMemberOperate'],
           permission: 'createGroup',
           speaks: true,
           errors: [

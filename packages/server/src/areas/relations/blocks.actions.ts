@@ -1,14 +1,17 @@
 import type { Actor } from '../../core/actor.ts'
+import type { Refusal } from '../../core/policy.ts'
+import { limitOf } from '../../core/settings.ts'
 import { toSnapshot, toUser } from '../../core/user-record.ts'
-import type { UserRow } from '../../core/user-rows.ts'
+import { lockUsers, type UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { holdAnyUsers, holdUsers } from '../users/queries.ts'
+import { holdAnyUsers } from '../users/queries.ts'
 import { refusal } from './friends.actions.ts'
-import { setBlocks } from './queries.ts'
+import { refuseBlock } from './policy.ts'
+import { findBlocks, setBlocks } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
 export const blockUsers = (
@@ -27,17 +30,39 @@ export async function addBlocks(
 ): Promise<Outcomes> {
   const appNo = actor.app.no
   const others = [...new Set(given)]
-  const users = byUid(await holdUsers.many(tx, { appNo, uids: [uid, ...others] }))
+  const users = byUid(await lockUsers.many(tx, { appNo, uids: [uid, ...others] }))
   if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-  const able = others.filter((other) => other !== uid && users.has(other))
+  const refusals = await refusalsOf(tx, actor, uid, others, users)
+  const able = others.filter((other) => !refusals.get(other))
   const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked: true })
   const changed = rows.map((row) => row.blocked_uid)
   await announceBlocks(tx, appNo, 'user.blocked', uid, changed, users)
   return outcomes(others, (other) => {
-    if (other === uid) return refusal(fail('ERR_CANNOT_BLOCK_SELF'))
-    if (!users.has(other)) return refusal(fail('ERR_UID_NOT_FOUND', { uid: other }))
-    return { success: true, message: `${uid} now blocks ${other}.` }
+    const refused = refusals.get(other)
+    return refused ? refusal(refused) : { success: true, message: `${uid} now blocks ${other}.` }
   })
+}
+
+/** Who can't be blocked, and why. The users are locked. */
+async function refusalsOf(
+  tx: Tx,
+  { app, settings }: Actor,
+  uid: string,
+  others: string[],
+  active: Map<string, UserRow>,
+): Promise<Map<string, Refusal>> {
+  const blocks = await findBlocks.one(tx, { appNo: app.no, uid, others })
+  const limit = limitOf(settings, 'limits.blocksPerUser')
+  const refusals = new Map<string, Refusal>()
+  let { count } = blocks
+  for (const other of others) {
+    const already = blocks.already.includes(other)
+    const known = { uid: other, self: other === uid, active: active.has(other), already }
+    const refused = refuseBlock({ ...known, limit, full: count >= limit })
+    refusals.set(other, refused)
+    if (!refused && !already) count++
+  }
+  return refusals
 }
 
 /**

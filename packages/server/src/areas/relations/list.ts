@@ -1,9 +1,11 @@
+import type { ProfileLimits } from '../../core/access/visible.ts'
 import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
 import type { Paging } from '../../platform/lists/page.ts'
 import { bySeek } from '../../platform/lists/strategies.ts'
+import { hasRole } from '../users/queries.ts'
 
 export type RelatedRow = UserRow & Relation & Keyed
 
@@ -15,6 +17,8 @@ export interface RelatedFilter {
   /** Each returns uids. */
   parts: readonly Sql[]
   searchKey: string | undefined
+  /** Whose profiles the viewer may read; undefined for all. Other users are left out. */
+  limits: ProfileLimits | undefined
   order: 'name' | 'changed'
   descending: boolean
 }
@@ -46,24 +50,18 @@ export function blocksOf(
  * records of the page are read completely, as the viewer sees them.
  */
 function keysetOf(filter: RelatedFilter): Keyset {
-  const { appNo, uid, parts, order, descending, searchKey } = filter
+  const { appNo, uid, parts, order, descending } = filter
   return {
     ...{ name: 'relations', ...KEYS[order], id: sql`r.id`, descending },
     ranges: [
       sql`from (select distinct id from (${joinSql(parts, ' union all ')}) every_part) r
         cross join lateral (
           -- offset 0 keeps the planner from scanning the whole index of active users by name for each user.
-          select uid, name_key, created_at, updated_at, deactivated_at, removed_at
+          select uid, name_key, role, created_at, updated_at, deactivated_at, removed_at
           from users where app_no = ${appNo} and uid = r.id offset 0) u
         where u.deactivated_at is null and u.removed_at is null`,
     ],
-    where:
-      searchKey === undefined
-        ? []
-        : [
-            sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
-              or starts_with(u.uid, lower(${searchKey})))`,
-          ],
+    where: conditionsOf(filter),
     columns: sql`${new Sql([USER_COLUMNS], [])},
       (select b.created_at from blocks b
        where b.app_no = ${appNo} and b.uid = ${uid} and b.blocked_uid = u.uid) as blocked_by_me_at,
@@ -71,6 +69,20 @@ function keysetOf(filter: RelatedFilter): Keyset {
        where b.app_no = ${appNo} and b.uid = u.uid and b.blocked_uid = ${uid}) as has_blocked_me_at`,
     join: sql`join users u on u.app_no = ${appNo} and u.uid = sort_id`,
   }
+}
+
+function conditionsOf({ appNo, uid, searchKey, limits }: RelatedFilter): Sql[] {
+  const conditions: Sql[] = []
+  if (searchKey !== undefined) {
+    conditions.push(sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
+      or starts_with(u.uid, lower(${searchKey})))`)
+  }
+  if (limits?.roles) conditions.push(hasRole(appNo, limits.roles))
+  if (limits?.friendsOnly) {
+    conditions.push(sql`exists (
+      select from friends f where f.app_no = ${appNo} and f.uid = ${uid} and f.friend_uid = u.uid)`)
+  }
+  return conditions
 }
 
 export const relatedTo = (db: Executor, filter: RelatedFilter): Paging<RelatedRow> =>

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { profileLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
@@ -41,11 +42,13 @@ async function pageOf(
   const { no: appNo, cell } = actor.app
   const order = affix === undefined ? 'name' : 'changed'
   const descending = affix === 'prepend'
-  const filter: RelatedFilter = { appNo, uid, parts, searchKey, order, descending }
+  // Users list their own friends and blocks only. A key alone has no limits.
+  const limits = profileLimits(actor.policy)
+  const filter: RelatedFilter = { appNo, uid, parts, searchKey, limits, order, descending }
   const list = {
     ...relatedTo(cell.db, filter),
     name: [name, appNo, uid, order],
-    filters: [actor.credential.toString('base64'), searchKey ?? null, descending],
+    filters: [actor.credential.toString('base64'), searchKey ?? null, descending, limits ?? null],
   }
   const request = { page, perPage, cursor, from: fromOf(query) }
   const found = await keysetPage({ secrets, starts }, list, request)

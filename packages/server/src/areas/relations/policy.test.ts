@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type Pair, refuseFriend } from './policy.ts'
+import { type NewBlock, type Pair, refuseBlock, refuseFriend } from './policy.ts'
 
 const PAIR: Pair = {
   uid: 'ben',
@@ -31,6 +31,26 @@ suite('who may become friends', () => {
   for (const [faults, code] of TABLE) {
     test(`${Object.keys(faults)[0] ?? 'nothing in the way'}: ${code ?? 'allowed'}`, () => {
       assert.equal(refuseFriend({ ...PAIR, ...faults })?.code, code)
+    })
+  }
+})
+
+const BLOCK: NewBlock = {
+  ...{ uid: 'ben', limit: 1, self: false, active: true, already: false, full: false },
+}
+
+const BLOCKS: [Partial<NewBlock>, string | undefined][] = [
+  [{ self: true, active: false, already: true, full: true }, 'ERR_CANNOT_BLOCK_SELF'],
+  [{ active: false, already: true, full: true }, 'ERR_UID_NOT_FOUND'],
+  [{ already: true, full: true }, undefined],
+  [{ full: true }, 'ERR_PLAN_QUOTA_RESTRICTION'],
+  [{}, undefined],
+]
+
+suite('whom a user may block', () => {
+  for (const [faults, code] of BLOCKS) {
+    test(`${Object.keys(faults)[0] ?? 'nothing in the way'}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refuseBlock({ ...BLOCK, ...faults })?.code, code)
     })
   }
 })

@@ -1,4 +1,4 @@
-/** Who may become friends. Blocks need no rule: every user may block any other. */
+/** Who may become friends, and whom a user may block: any other user, up to a limit. */
 import type { Refusal } from '../../core/policy.ts'
 import { fail } from '../../platform/http/fail.ts'
 
@@ -30,5 +30,26 @@ export function refuseFriend({ uid, limit, ...pair }: Pair): Refusal {
   if (pair.closed) return fail('ERR_PERMISSION_DENIED')
   return pair.full
     ? fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends per user' })
+    : undefined
+}
+
+/** What the rules need to know about a user who is blocked, read under the lock of the blocking user. */
+export interface NewBlock {
+  /** The other user. */
+  uid: string
+  self: boolean
+  active: boolean
+  already: boolean
+  /** Whether the user blocks as many others as the app allows. */
+  full: boolean
+  limit: number
+}
+
+/** Blocking somebody again changes nothing, so the limit doesn't count. */
+export function refuseBlock({ uid, limit, ...block }: NewBlock): Refusal {
+  if (block.self) return fail('ERR_CANNOT_BLOCK_SELF')
+  if (!block.active) return fail('ERR_UID_NOT_FOUND', { uid })
+  return block.full && !block.already
+    ? fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'blocked users per user' })
     : undefined
 }

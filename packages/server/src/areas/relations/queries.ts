@@ -38,6 +38,14 @@ export const removeFriends = query<Pairs, { friend_uid: string }>(
    select friend_uid from gone where uid = :uid order by friend_uid`,
 )
 
+/** How many users this user blocks, and which of the others. The user is locked. */
+export const findBlocks = query<Pairs, { count: number; already: string[] }>(
+  'blocks.find',
+  `select (select count(*) from blocks where app_no = :appNo and uid = :uid) as count,
+     array(select blocked_uid from blocks
+       where app_no = :appNo and uid = :uid and blocked_uid = any(:others::text[])) as already`,
+)
+
 /** Blocks or unblocks other users; returns those whose state changed. */
 export const setBlocks = query<Pairs & { blocked: boolean }, { blocked_uid: string }>(
   'blocks.set',

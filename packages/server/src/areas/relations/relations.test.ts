@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
+import { tokenOf } from '../../../test/device.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
@@ -238,6 +240,24 @@ suite('blockUsers', () => {
     assert.deepEqual(await blockedBy(app, 'a', { direction: 'both' }), [])
   })
 
+  test('limits the users whom a user blocks, also for requests at the same time', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c', 'd', 'e')
+    await storeSettings(server.deps, app, { 'limits.blocksPerUser': 2 })
+    const codes = async (...others: string[]) =>
+      Object.values(await block(app, 'a', ...others)).map(({ error }) => error?.code)
+    const full = 'ERR_PLAN_QUOTA_RESTRICTION'
+    assert.deepEqual((await Promise.all([codes('b'), codes('c'), codes('d')])).flat().sort(), [
+      ...[full, undefined, undefined],
+    ])
+    const [blocked = ''] = await blockedBy(app, 'a')
+    assert.deepEqual(await codes(blocked, 'a', 'e'), [undefined, 'ERR_CANNOT_BLOCK_SELF', full])
+    await unblock(app, 'a', blocked)
+    assert.deepEqual(await codes('e', blocked), [undefined, full])
+    assert.equal((await blockedBy(app, 'a')).length, 2)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
   test('leaves one row at most when users block and unblock each other at once, without a deadlock', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
@@ -366,7 +386,9 @@ suite('listBlockedUsers', () => {
     // With the statistics of a small app, each user would be searched for in the whole app.
     await app.cell.db.query({ name: '', text: 'analyze users, blocks', values: [] })
     await app.client.users.create({ uid: 'last', name: 'Z' })
-    await block(app, 'me', 'last')
+    // More than the limit, as if it had been lowered since.
+    const one = `insert into blocks (app_no, uid, blocked_uid) values ($1, 'me', 'last')`
+    await app.cell.db.query({ name: '', text: one, values: [app.no] })
     const page = { perPage: 1000, page: 11, direction: 'both' as const }
     const { data, meta } = await app.client.blockedUsers.list('me', page)
     assert.deepEqual(
@@ -375,5 +397,41 @@ suite('listBlockedUsers', () => {
     )
     const counts = { count: 1, per_page: 1000, current_page: 11 }
     assert.deepEqual(meta, { pagination: { ...counts, total: 10_001, total_pages: 11 } })
+  })
+
+  test('leaves out users whose profile the role may not read, as the list of friends does', async () => {
+    const app = await server.newApp()
+    await app.users('ana', 'ben', 'cleo', 'dan')
+    for (const role of ['ruled', 'nurse']) await app.client.roles.create({ role, name: role })
+    await app.client.users.update('ana', { role: 'ruled' })
+    await app.client.users.update('cleo', { role: 'nurse' })
+    await befriend(app, 'ana', 'ben', 'cleo')
+    await block(app, 'ana', 'ben', 'cleo', 'dan')
+    const token = await tokenOf(app, 'ana')
+    const list = async (what: string) => {
+      const headers = { authtoken: token }
+      const path = `/v3/users/ana/${what}`
+      const { body } = await app.call('GET', path, { apiKey: null, headers })
+      assert.equal(body.meta.pagination.total, body.data.length)
+      return body.data.map(({ uid }: { uid: string }) => uid)
+    }
+    const permit = (permissions: Record<string, unknown>) =>
+      app.client.permissions.updateRole('ruled', { permissions } as never)
+    assert.deepEqual(await list('blockedusers'), ['ben', 'cleo', 'dan'])
+    await permit({ 'getUserDetails.mode': 'friends' })
+    await until('the rule applies', async () => (await list('blockedusers')).length === 2)
+    assert.deepEqual(await list('blockedusers'), ['ben', 'cleo'])
+    await permit({ 'getUserDetails.allowedRoles': ['nurse'] })
+    await until('the rule applies', async () => (await list('blockedusers')).length === 1)
+    assert.deepEqual(await list('blockedusers?searchKey=CL'), ['cleo'])
+    assert.deepEqual(await list('blockedusers?affix=append'), ['cleo'])
+    assert.deepEqual(await list('friends'), ['cleo'])
+    // The app sees them all, and the user can still lift a block.
+    assert.deepEqual(await blockedBy(app, 'ana'), ['ben', 'cleo', 'dan'])
+    const answer = await app.call('DELETE', '/v3/users/ana/blockedusers', {
+      ...{ apiKey: null, headers: { authtoken: token }, body: { blockedUids: ['dan'] } },
+    })
+    assert.equal(answer.body.data.dan.success, true)
+    assert.deepEqual(await blockedBy(app, 'ana'), ['ben', 'cleo'])
   })
 })

@@ -60,7 +60,7 @@ export const relationRoutes =
     app.get(
       '/users/:uid/friends',
       {
-        config: { ...unknownUser, feature: FRIENDS },
+        config: { ...unknownUser, feature: FRIENDS, permission: 'getUserDetails' },
         schema: {
           operationId: 'listFriends',
           tags: ['friends'],
@@ -133,7 +133,7 @@ export const relationRoutes =
     app.get(
       '/users/:uid/blockedusers',
       {
-        config: { ...unknownUser, feature: 'getBlockedUsers' },
+        config: { ...unknownUser, feature: 'getBlockedUsers', permission: 'getUserDetails' },
         schema: {
           operationId: 'listBlockedUsers',
           tags: ['blocked_users'],

@@ -24,7 +24,7 @@ export const FriendOutcomes = Type.Object(
 )
 export const BlockOutcomes = Type.Record(
   Type.String(),
-  Outcome(['ERR_UID_NOT_FOUND', 'ERR_CANNOT_BLOCK_SELF']),
+  Outcome(['ERR_UID_NOT_FOUND', 'ERR_CANNOT_BLOCK_SELF', 'ERR_PLAN_QUOTA_RESTRICTION']),
 )
 export type Outcomes = Record<string, Static<typeof FriendOutcome>>
 

@@ -2,7 +2,7 @@ import { storable } from '../../core/time.ts'
 import { PRINTED_COLUMNS } from '../../core/user-print.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Keyset } from '../../platform/lists/keyset.ts'
-import { onlineTo } from './queries.ts'
+import { hasRole, onlineTo } from './queries.ts'
 import type { UserListQuery } from './schema.ts'
 
 type State = 'active' | 'deactivated'
@@ -140,12 +140,6 @@ function conditions(appNo: number, query: Filters): Condition[] {
   if (uids) found.push({ is: sql`uid = any(${uids}::text[])` })
   return [...found, ...times(query)]
 }
-
-/** One of the roles as shown: users with a deleted role count as `default` until they are moved. */
-const hasRole = (appNo: number, wanted: readonly string[]): Sql =>
-  sql`role = any(array(
-    select r.role from roles r where r.app_no = ${appNo}
-      and case when r.removed_at is null then r.role else 'default' end = any(${wanted}::text[])))`
 
 function times(query: Filters): Condition[] {
   const found: Condition[] = []

@@ -1,5 +1,6 @@
 import { authorize } from '../../core/access/authorize.ts'
 import { listIn } from '../../core/access/rules.ts'
+import { profileLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type PrintedUser, printUser } from '../../core/user-print.ts'
 import { printTo } from '../../core/user-seen.ts'
@@ -38,8 +39,7 @@ export async function checkProfile(
 ): Promise<void> {
   if (uid === actor.uid) return
   const { no: appNo, cell } = actor.app
-  const friendsOnly = actor.policy?.permissions['getUserDetails.mode'] === 'friends'
-  const found = friendsOnly
+  const found = profileLimits(actor.policy)?.friendsOnly
     ? await findFriendship.one(cell.db, { appNo, uid: actor.uid, other: uid })
     : { friend: undefined }
   authorize(actor, { permission: 'getUserDetails' }, { otherRole: role, ...found })

@@ -41,6 +41,12 @@ export const findFriendship = query<
      where app_no = :appNo and uid = :uid and friend_uid = :other) as friend`,
 )
 
+/** One of the roles as shown: users with a deleted role count as `default` until they are moved. */
+export const hasRole = (appNo: number, wanted: readonly string[]): Sql =>
+  sql`role = any(array(
+    select r.role from roles r where r.app_no = ${appNo}
+      and case when r.removed_at is null then r.role else 'default' end = any(${wanted}::text[])))`
+
 /**
  * Whether a user is online, for this viewer: users across a block appear offline. The blocks are
  * read once for all users.

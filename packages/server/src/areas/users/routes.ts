@@ -132,7 +132,7 @@ export const userRoutes =
           ...{ ...access, users: true, onBehalfOf: 'optional', checksUser: true },
           feature: ['getUser', 'getMyDetails'],
           permission: 'getUserDetails',
-          errors: ['ERR_UID_NOT_FOUND'],
+          errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'],
         },
         schema: {
           operationId: 'getUser',
