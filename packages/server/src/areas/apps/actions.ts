@@ -12,9 +12,11 @@ import { insertBuiltInRoles } from '../roles/queries.ts'
 import {
   activatePlacement,
   findCellForApp,
+  findHighestNo,
   insertApp,
   insertOwner,
   insertPlacement,
+  skipNumbers,
 } from './queries.ts'
 
 export interface NewApp {
@@ -55,6 +57,26 @@ export interface PlacedApp {
 }
 
 /**
+ * A directory that was restored from a backup doesn't know the newest apps, but the cells still have their rows, and
+ * processes know their keys by the app's number: no other app may get it. A cell that is down doesn't keep apps from being
+ * created elsewhere.
+ */
+export async function skipTakenNumbers(
+  { directory, log }: Pick<Deps, 'directory' | 'log'>,
+  cells: readonly Cell[],
+): Promise<void> {
+  const numbers = cells.map(async ({ id, db }) => {
+    try {
+      return (await findHighestNo.one(db, {})).highest
+    } catch (error) {
+      log.warn({ err: error, cell: id }, "couldn't read which app numbers are taken")
+      return 0
+    }
+  })
+  await skipNumbers.run(directory.db, { highest: Math.max(0, ...(await Promise.all(numbers))) })
+}
+
+/**
  * Two databases, no common transaction: the directory assigns the number and keeps the app out of
  * service until the cell has its rows. A job purges what a crash leaves behind after an hour.
  */
@@ -65,6 +87,7 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
   const cell = await directory.findCell(chosen.cell_id)
   if (!cell)
     throw new NotServed(`This installation doesn't serve the region ${region}. See LOQUAT_REGIONS.`)
+  await skipTakenNumbers(deps, directory.cells())
   const appId = randomBytes(8).toString('hex')
   const placement = { appId, name, cellId: cell.id }
   const { app_no: appNo } = await insertPlacement.one(directory.db, placement)

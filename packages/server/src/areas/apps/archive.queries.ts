@@ -53,6 +53,12 @@ export const setArchived = query<{ appNo: number; archived: boolean }, { app_no:
    returning app_no`,
 )
 
+/** The app that has this number in the cell. */
+export const findAppWithNo = query<{ appNo: number }, { app_id: string }>(
+  'apps.findWithNo',
+  'select app_id from apps where app_no = :appNo',
+)
+
 export const purgeApp = query<{ appNo: number; limit: number }, { gone: boolean }>(
   'apps.purge',
   'select purge_app(:appNo, :limit) as gone',

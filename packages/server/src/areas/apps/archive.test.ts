@@ -83,6 +83,9 @@ suite('restoreApp', () => {
       [listed?.state, listed?.scheduledToDeleteAt],
       ['archived', scheduledToDeleteAt],
     )
+    // A process that has forgotten the app looks it up in vain, and again after the next refresh.
+    await refresh()
+    assert.equal((await app.call('GET', '/v3/users')).status, 404)
 
     assert.equal((await rui.client.apps.restore(app.id)).state, 'active')
     await refresh()
@@ -117,6 +120,43 @@ suite('restoreApp', () => {
     assert.equal((await app.call('GET', '/v3/users')).status, 404)
     const types = (await app.eventTypes()).filter((type) => /app.(archived|restored)/.test(type))
     assert.deepEqual(types, ['app.archived', 'app.restored', 'app.archived'])
+  })
+})
+
+suite('after the directory was restored from an older backup', () => {
+  test('no app gets the number of an app that only its cell knows', async () => {
+    const lost = await server.newApp()
+    await lost.users('amira')
+    const before = await rowsOf(lost)
+    const run = async (text: string) =>
+      (
+        await server.deps.directory.db.query<{ next: number }>({
+          name: '',
+          text,
+          values: [lost.no],
+        })
+      ).rows
+    await run('delete from apps where app_no = $1')
+    await run(`select setval('apps_app_no_seq', $1, false)`)
+    await refresh()
+    const { no } = await server.newApp()
+    assert.ok(no > lost.no, `${no} after ${lost.no}`)
+    await run(`select setval('apps_app_no_seq', $1, false)`)
+    await keep(lost)
+    const [drawn] = await run(`select nextval('apps_app_no_seq') as next where $1 > 0`)
+    assert.ok((drawn?.next ?? 0) > no)
+    assert.deepEqual(await rowsOf(lost), before)
+  })
+
+  test('nothing of an app is purged with a later app that got the same number', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    const before = await rowsOf(app)
+    await change(app, `app_id = '0123456789abcdef', state = 'creating', created_at = '2020-01-01'`)
+    await keep(app)
+    assert.deepEqual(await rowsOf(app), before)
+    const placed = { name: '', text: 'select from apps where app_no = $1', values: [app.no] }
+    assert.deepEqual((await server.deps.directory.db.query(placed)).rows, [])
   })
 })
 

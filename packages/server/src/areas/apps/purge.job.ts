@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sweepAll } from '../../core/sweep.ts'
 import { defineJob } from '../../deps.ts'
 import { recordAudit } from '../../gate/audit.ts'
-import { beginPurge, purgeApp, removePlacement } from './archive.queries.ts'
+import { beginPurge, findAppWithNo, purgeApp, removePlacement } from './archive.queries.ts'
 
 /** A job of the cell, because it deletes the app's own jobs too. */
 export const purgeAppJob = defineJob({
@@ -16,7 +16,12 @@ export const purgeAppJob = defineJob({
     if (!(await beginPurge.maybeOne(db, { appNo }))) return
     // While the rows that name them still exist.
     await deps.files?.removeAll(run.input.id)
-    await sweepAll(run, (limit) => purgeApp.one(cell.db, { appNo, limit }))
+    const there = await findAppWithNo.maybeOne(cell.db, { appNo })
+    if (there && there.app_id !== run.input.id) {
+      // An older copy of the directory may have assigned the number once more.
+      const problem = { cell: cell.id, app: run.input.id, other: there.app_id }
+      deps.log.error(problem, 'another app has the number of a purged one, so its rows stay')
+    } else await sweepAll(run, (limit) => purgeApp.one(cell.db, { appNo, limit }))
     await db.tx(async (tx) => {
       if (!(await removePlacement.maybeOne(tx, { appNo }))) return
       await recordAudit(tx, 'service', { action: 'purgeApp', app: run.input })

@@ -15,6 +15,20 @@ export const findCellForApp = directoryQuery<
    limit 1`,
 )
 
+/** The highest number of an app in a cell. */
+export const findHighestNo = query<Record<string, never>, { highest: number }>(
+  'apps.findHighestNo',
+  'select coalesce(max(app_no), 0) as highest from apps',
+)
+
+/** Apps that are placed from now on get higher numbers than this. */
+export const skipNumbers = directoryQuery<{ highest: number }>(
+  'apps.skipNumbers',
+  `select setval('apps_app_no_seq', greatest(nextval('apps_app_no_seq'), :highest::bigint))
+   from apps_app_no_seq
+   where last_value < :highest::bigint or last_value = :highest and not is_called`,
+)
+
 export const insertPlacement = directoryQuery<
   { appId: string; name: string; cellId: string },
   Pick<DirectoryRows['apps'], 'app_no'>

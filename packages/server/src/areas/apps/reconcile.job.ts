@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { defineJob, type JobDeps } from '../../deps.ts'
 import { enqueue } from '../../platform/jobs/queue.ts'
+import { skipTakenNumbers } from './actions.ts'
 import { followArchive } from './archive.actions.ts'
 import { listActiveOf, listArchived, listRestingApps, listUnarchived } from './archive.queries.ts'
 import { purgeAppJob } from './purge.job.ts'
@@ -19,6 +20,7 @@ export const reconcileAppsJob = defineJob({
 export async function reconcileApps(context: JobDeps): Promise<void> {
   const { deps, cell } = context
   const { db } = deps.directory
+  await skipTakenNumbers(deps, [cell])
   const due: { no: number; id: string }[] = []
   for (let after = 0; ; ) {
     const resting = await listRestingApps.many(db, { cellId: cell.id, after })
