@@ -1,4 +1,5 @@
 import type { Actor } from '../../core/actor.ts'
+import { ERASED_UID } from '../../core/ids.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -10,6 +11,7 @@ import { holdAnyUsers } from '../users/queries.ts'
 import { eraseUserJob } from './erase.job.ts'
 import {
   type ErasureRow,
+  findErasure,
   findErasureOf,
   insertErasure,
   isErased,
@@ -81,6 +83,14 @@ export async function findErasureOfUser(deps: Deps, { app }: Actor, uid: string)
   })
   if (!row) throw fail('ERR_ERASURE_NOT_FOUND', { uid })
   return toErasure(row, uid)
+}
+
+/** The user of an erasure, and the uid that takes the user's place. */
+export async function erasedUser({ directory, secrets }: Deps, appNo: number, id: number) {
+  const row = await findErasure.maybeOne(directory.db, { appNo, id })
+  if (!row) return undefined
+  const uid = secrets.open(['erasures.uid', appNo], row.uid_sealed)
+  return { uid, as: row.mode === 'remove' ? ERASED_UID : uid }
 }
 
 const BATCH = 1_000

@@ -24,12 +24,15 @@ import {
   eraseDeadLetters,
   eraseDeliveries,
   eraseEvents,
+  eraseExports,
   eraseFiles,
   eraseFromMessages,
   eraseFromTable,
+  eraseImport,
   eraseImportedMuids,
   eraseNotificationLogs,
   eraseProfile,
+  eraseReceivedMuids,
   eraseRows,
   eraseUsage,
   findAppId,
@@ -111,6 +114,16 @@ const walkTable = (table: 'held_messages' | 'checked_messages' | 'held_edits' | 
   },
 })
 
+/** The user's exports. More can be requested until the user is gone. */
+const exportsOfUser: Stage = {
+  async work(tx, { appNo, uid }) {
+    await eraseExports.run(tx, { appNo, uid })
+    // Stops those that run.
+    tx.enqueued = true
+    return {}
+  },
+}
+
 /** Goes on in the log where it was left, up to its end at the time when the stage began. */
 const walkLog: Stage = {
   async before({ cell, appNo, uid, place, signal }) {
@@ -144,6 +157,14 @@ const STAGES: readonly Stage[] = [
       return { segments: segments.map(({ upto }) => upto) }
     },
   },
+  {
+    // Before the rows go that an import under way has brought: from here on, it brings no more.
+    async work(tx, { appNo, erasure: id, uid, place }) {
+      const { last } = await eraseImport.one(tx, { appNo, id, uid, after: Number(place.after) })
+      return last === null ? {} : { after: last }
+    },
+  },
+  exportsOfUser,
   walkMessages('mentions'),
   walkMessages('actions'),
   { mode: 'remove', ...walkMessages('changed') },
@@ -154,6 +175,15 @@ const STAGES: readonly Stage[] = [
       const after = Number(place.after)
       const { last } = await eraseImportedMuids.one(tx, { appNo, uid, after, limit: BATCH })
       return last === null ? {} : { after: last }
+    },
+  },
+  {
+    mode: 'remove',
+    async work(tx, { appNo, uid, place }) {
+      const [withId = '', after = 0] = place.after === 0 ? [] : String(place.after).split(' ')
+      const from = { appNo, uid, withId, after: Number(after), limit: BATCH }
+      const next = await eraseReceivedMuids.maybeOne(tx, from)
+      return next ? { after: `${next.other} ${next.last}` } : {}
     },
   },
   {
@@ -231,6 +261,7 @@ const STAGES: readonly Stage[] = [
       return { audited: changed, ...(last !== null && { after: last }) }
     },
   },
+  exportsOfUser,
   // Requests that were under way when it began may have added to the log.
   walkLog,
   {

@@ -132,6 +132,24 @@ export const eraseImportedMuids = query<Omit<Batch, 'as'>, { last: number | null
   'select erase_imported_muids(:appNo, :uid, :after, :limit) as last',
 )
 
+export const eraseReceivedMuids = query<
+  { appNo: number; uid: string; withId: string; after: number; limit: number },
+  { other: string; last: number }
+>(
+  'erasures.eraseReceivedMuids',
+  'select other, last from erase_received_muids(:appNo, :uid, :withId, :after, :limit)',
+)
+
+export const eraseImport = query<
+  { appNo: number; id: number; uid: string; after: number },
+  { last: number | null }
+>('erasures.eraseImport', 'select erase_import(:appNo, :id, :uid, :after) as last')
+
+export const eraseExports = query<{ appNo: number; uid: string }>(
+  'erasures.eraseExports',
+  'select erase_exports(:appNo, :uid)',
+)
+
 export const listSegmentsOf = query<{ appNo: number; uid: string }, { upto: number }>(
   'erasures.listSegmentsOf',
   'select upto from segments_of_user(:appNo, :uid) s (upto)',

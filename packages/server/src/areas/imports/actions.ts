@@ -187,6 +187,7 @@ export const limitsOf = ({ settings }: Pick<Actor, 'settings'>): string =>
     groups: limitOf(settings, 'limits.groupsPerUser'),
     reactions: limitOf(settings, 'limits.reactionsPerMessage'),
     friends: limitOf(settings, 'limits.friendsPerUser'),
+    blocks: limitOf(settings, 'limits.blocksPerUser'),
     saved: limitOf(settings, 'limits.savedMessages'),
     ...{ roles: ROLES_PER_APP, bots: BOTS_PER_APP, pins: PINS_PER_USER },
   })

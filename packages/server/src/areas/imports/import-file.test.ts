@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { LONG } from '../../../test/long.ts'
+import type { Settings } from '../../core/settings.ts'
 import { verify } from '../../verify/verify.ts'
 import { importFile, type Problem } from './import-file.ts'
 import { readLines } from './lines.ts'
@@ -12,9 +13,14 @@ import { readLines } from './lines.ts'
 const server = useServer()
 const AT = 1_650_000_000
 
-async function bring(app: TestApp, chunks: Iterable<Buffer | string>, dryRun = false) {
+async function bring(
+  app: TestApp,
+  chunks: Iterable<Buffer | string>,
+  dryRun = false,
+  settings: Settings = {},
+) {
   const problems: Problem[] = []
-  const options = { db: app.cell.db, appNo: app.no, settings: {}, dryRun }
+  const options = { db: app.cell.db, appNo: app.no, settings, dryRun }
   const file = Readable.from(chunks, { objectMode: false })
   const onProblem = (problem: Problem) => problems.push(problem)
   const counts = await importFile({ ...options, onProblem }, readLines(file))
@@ -121,6 +127,28 @@ suite('importFile', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
+  test('prefers lines about users and groups to what messages say about them', async () => {
+    const app = await server.newApp()
+    const details = {
+      senderUserDetails: { uid: 'u0', name: 'Short' },
+      receiverGroupDetails: { guid: 'g', name: 'Short', type: 'public' },
+    }
+    const { counts } = await bring(app, [
+      lines([
+        { ...user('u0'), name: 'Amira', tags: ['staff'] },
+        { kind: 'group', guid: 'g', name: 'Ward', type: 'private', createdAt: AT },
+        message(0, { receiver: 'g', receiverType: 'group', ...details }),
+      ]),
+    ])
+    for (const kind of ['user', 'group', 'message'] as const) {
+      assert.deepEqual(counts[kind], { read: 1, imported: 1, there: 0, refused: 0 })
+    }
+    const { name, tags } = await app.client.users.get('u0')
+    assert.deepEqual([name, tags], ['Amira', ['staff']])
+    const { name: groupName, type } = await app.client.groups.get('g')
+    assert.deepEqual([groupName, type], ['Ward', 'private'])
+  })
+
   test('refuses rules, sanctions, saves and views that no app can have', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
@@ -204,6 +232,13 @@ suite('importFile', () => {
       { uid: 'c', other: 'a', at: AT },
     ])
     assert.deepEqual(await verify(app.cell, app.no), [])
+    const more = [lines([{ kind: 'block', uid: 'a', blockedUid: 'b' }])]
+    const { problems: full } = await bring(app, more, false, { 'limits.blocksPerUser': 1 })
+    assert.deepEqual(
+      full.map(({ code }) => code),
+      ['ERR_PLAN_QUOTA_RESTRICTION'],
+    )
+    assert.equal((await pairs('blocks', 'blocked_uid')).length, 2)
   })
 
   test('ends as if it had not been interrupted', async () => {
@@ -274,5 +309,19 @@ suite('importFile', () => {
     // Other tests of this process may need more meanwhile.
     if (LONG) assert.ok(process.memoryUsage().rss - flat < 64 * 1024 * 1024)
     assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('writes long lines before it has read many', async () => {
+    const { cell, no: appNo } = await server.newApp()
+    const long = { ...user('u0'), unknown: 'x'.repeat(250_000) }
+    const chunks = Array.from({ length: 100 }, () => lines([long]))
+    const file = Readable.from(chunks, { objectMode: false })
+    const written: number[] = []
+    await importFile(
+      { db: cell.db, appNo, settings: {}, dryRun: true, onProblem: () => {} },
+      readLines(file),
+      (line) => written.push(line),
+    )
+    assert.deepEqual(written, [34, 68])
   })
 })

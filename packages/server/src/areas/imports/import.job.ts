@@ -3,21 +3,24 @@ import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { settingsInForce } from '../../core/settings.ts'
 import { seconds } from '../../core/time.ts'
-import { defineJob } from '../../deps.ts'
-import type { Tx } from '../../platform/db/db.ts'
+import { type Deps, defineJob } from '../../deps.ts'
+import { erasedUser } from '../erasures/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 import {
-  BATCH,
   Batch,
   countsWith,
+  type ErasedUser,
   Importer,
   noCounts,
-  type Outcome,
+  type Piece,
   problemsOf,
+  type Sums,
+  sumsOf,
 } from './import-file.ts'
 import {
   findImport,
   findPart,
+  holdStarted,
   type Place,
   reachImport,
   removeOldImports,
@@ -26,7 +29,6 @@ import {
 } from './jobs.queries.ts'
 import { LINE_BYTES, readLines } from './lines.ts'
 import { Load } from './load.ts'
-import { type Parity, plus } from './parity.ts'
 
 /** What a part may become when it is decompressed. */
 const PART = { bytes: 64 * 1024 * 1024, lines: 200_000 }
@@ -35,7 +37,7 @@ export const importJob = defineJob({
   summary: 'Imports the lines that were uploaded for an import.',
   input: Type.Object({ importId: Type.Integer() }),
   checkpoint: Type.Object({}),
-  async run({ appNo, id: jobId, input, checkpoint, progress, signal, context: { cell } }) {
+  async run({ appNo, id: jobId, input, checkpoint, progress, signal, context: { deps, cell } }) {
     const { db } = cell
     const one = { appNo, id: input.importId }
     const row = await findImport.maybeOne(db, one)
@@ -44,26 +46,29 @@ export const importJob = defineJob({
       ...{ appNo, dryRun: row.dry_run, now: seconds(row.started_at), parity: true },
       settings: settingsInForce(await getSettings.one(db, { appNo })),
     })
+    const erasedUsers = erasedUsersOf(deps, appNo)
     const load = new Load(db)
     let counts = { ...noCounts(), ...row.counts }
     let place: Place = row.place ?? { part: 1, line: 0, piece: 0 }
     /** Stores the outcomes of a piece in its transaction, and where to go on. */
-    const reach = async (next: Place, work: (tx: Tx) => Promise<Outcome[]>): Promise<void> => {
+    const reach = async (next: Place, work: Piece): Promise<void> => {
       const started = performance.now()
       let sum = counts
       await checkpoint(async (tx) => {
-        const outcomes = await work(tx)
+        // First: whoever pauses it, cancels it or erases a user waits for this transaction, or this one sees it.
+        const held = await holdStarted.maybeOne(tx, { ...one, jobId })
+        if (!held) throw new Superseded()
+        const outcomes = await work(tx, await erasedUsers(held.erasures))
         sum = countsWith(counts, outcomes)
         const problems = problemsOf(outcomes)
-        const reached = await reachImport.maybeOne(tx, {
-          ...{ ...one, jobId, place: JSON.stringify(next), counts: JSON.stringify(sum) },
+        await reachImport.run(tx, {
+          ...{ ...one, place: JSON.stringify(next), counts: JSON.stringify(sum) },
           problems: JSON.stringify(problems.map((problem) => ({ ...problem, part: place.part }))),
           ...{
             refused: problems.length,
-            sums: JSON.stringify(sumsOf(outcomes, row.by_conversation)),
+            sums: JSON.stringify(sumsOf(outcomes, row.by_conversation).map(asTexts)),
           },
         })
-        if (!reached) throw new Superseded()
         return {}
       })
       counts = sum
@@ -93,7 +98,7 @@ export const importJob = defineJob({
           last = line.line
           // The process has other work, too.
           if (batch.size % 50 === 0) await setImmediate()
-          if (batch.size < BATCH) continue
+          if (!batch.full) continue
           await importBatch(batch, last)
           batch = new Batch()
         }
@@ -104,11 +109,8 @@ export const importJob = defineJob({
       const state = row.dry_run ? 'checked' : 'done'
       await reach(place, async (tx) => {
         if (!row.dry_run) await removeParts.run(tx, one)
-        return []
-      })
-      await checkpoint(async (tx) => {
         await setImportState.run(tx, { ...one, state, ended: true })
-        return {}
+        return []
       })
     } catch (error) {
       // Somebody paused, cancelled or deleted it, and another job may have it by now.
@@ -117,25 +119,24 @@ export const importJob = defineJob({
   },
 })
 
+/** Numbers of JSON are too small for checksums. */
+const asTexts = ({ checksum, thereChecksum, ...sums }: Sums) => ({
+  ...{ ...sums, checksum: String(checksum), thereChecksum: String(thereChecksum) },
+})
+
 class Superseded extends Error {}
+
+/** The users of erasures, each read once from the ledger. */
+function erasedUsersOf(deps: Deps, appNo: number) {
+  const known = new Map<number, ErasedUser | undefined>()
+  return async (ids: number[]): Promise<ErasedUser[]> => {
+    for (const id of ids) if (!known.has(id)) known.set(id, await erasedUser(deps, appNo, id))
+    return ids.flatMap((id) => known.get(id) ?? [])
+  }
+}
 
 const linesOf = (content: Buffer) =>
   readLines(Readable.from([content], { objectMode: false }), LINE_BYTES, PART)
-
-/** What the outcomes add to the sums of the import. */
-function sumsOf(outcomes: Outcome[], byConversation: boolean) {
-  const sums = new Map<string, Parity & { kind: string; conversation: string }>()
-  const add = (kind: string, conversation: string, checksum: bigint) => {
-    const key = `${kind} ${conversation}`
-    sums.set(key, { kind, conversation, ...plus(sums.get(key), checksum) })
-  }
-  for (const { kind, conversation, checksum } of outcomes) {
-    if (!kind || checksum === undefined) continue
-    add(kind, '', checksum)
-    if (byConversation && conversation !== undefined) add('conversation', conversation, checksum)
-  }
-  return [...sums.values()].map(({ checksum, ...sum }) => ({ ...sum, checksum: String(checksum) }))
-}
 
 export const sweepImportsJob = defineJob({
   name: 'imports.sweep',

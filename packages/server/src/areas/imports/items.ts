@@ -408,6 +408,12 @@ export function readFileMessage(given: unknown, now: number): FileMessage {
   if (item.muid === undefined && item.id === undefined) {
     throw badRequest({ muid: ['muid is required'] })
   }
+  // Otherwise nothing would say that it is there already.
+  if (item.muid === undefined && !isIdOf(String(item.id), Number(item.sentAt))) {
+    throw badRequest({
+      id: ['id must belong to the second of sentAt, or the message needs a muid'],
+    })
+  }
   return item
 }
 

@@ -224,14 +224,20 @@ function stateOf({ state, job }: ImportRow): Import['state'] {
 
 function toImport(row: ImportRow, sums: SumRow[]): Import {
   const state = stateOf(row)
-  const sumOf = (kind: string) => sums.find((sum) => sum.kind === kind)?.checksum ?? '0'
+  const sumsOf = (kind: string) => {
+    const found = sums.find((sum) => sum.kind === kind)
+    return {
+      checksum: toText(BigInt(found?.checksum ?? 0)),
+      thereChecksum: toText(BigInt(found?.there_checksum ?? 0)),
+    }
+  }
   return {
     ...{ id: String(row.id), state, dryRun: row.dry_run, perConversation: row.by_conversation },
     ...{ parts: row.parts, bytes: row.bytes },
     progress: state === 'done' || state === 'checked' ? 1 : progressOf(row),
     report: KINDS.flatMap((kind) => {
       const counts = row.counts[kind]
-      return counts?.read ? [{ kind, ...counts, checksum: toText(BigInt(sumOf(kind))) }] : []
+      return counts?.read ? [{ kind, ...counts, ...sumsOf(kind) }] : []
     }),
     problems: row.problems,
     createdAt: seconds(row.created_at),

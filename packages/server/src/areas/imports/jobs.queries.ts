@@ -115,17 +115,16 @@ export const removeImport = query<One>(
   `delete from imports where app_no = :appNo and id = :id`,
 )
 
-/** Stores what a transaction reached. No row if the import was paused or cancelled, or belongs to another job. */
+/** No row if the import was paused or cancelled, or belongs to another job. */
+export const holdStarted = query<One & { jobId: number }, { erasures: number[] }>(
+  'imports.holdStarted',
+  `select to_jsonb(erasures) as erasures from imports
+   where app_no = :appNo and id = :id and job_id = :jobId and state = 'started' for no key update`,
+)
+
+/** Stores what a transaction reached. */
 export const reachImport = query<
-  One & {
-    jobId: number
-    place: string
-    counts: string
-    problems: string
-    refused: number
-    sums: string
-  },
-  { id: number }
+  One & { place: string; counts: string; problems: string; refused: number; sums: string }
 >(
   'imports.reach',
   `with given as (
@@ -137,17 +136,19 @@ export const reachImport = query<
      where (select problems from imports where app_no = :appNo and id = :id) < ${PROBLEMS}
      on conflict do nothing
    ), sums as (
-     insert into import_sums as s (app_no, import_id, kind, conversation, count, checksum)
-     select :appNo::int, :id::bigint, kind, conversation, count, checksum
-     from jsonb_to_recordset(:sums::jsonb)
-       as g (kind text, conversation text, count bigint, checksum bigint)
+     insert into import_sums as s
+       (app_no, import_id, kind, conversation, imported, checksum, there, there_checksum)
+     select :appNo::int, :id::bigint, kind, conversation, imported, checksum, there, "thereChecksum"
+     from jsonb_to_recordset(:sums::jsonb) as g (
+       kind text, conversation text, imported bigint, checksum bigint, there bigint, "thereChecksum" bigint)
      order by kind, conversation
      on conflict (app_no, import_id, kind, conversation) do update set
-       count = s.count + excluded.count, checksum = (s.checksum + excluded.checksum) & ((1::bigint << 62) - 1)
+       imported = s.imported + excluded.imported, there = s.there + excluded.there,
+       checksum = (s.checksum + excluded.checksum) & ((1::bigint << 62) - 1),
+       there_checksum = (s.there_checksum + excluded.there_checksum) & ((1::bigint << 62) - 1)
    )
    update imports set place = :place::jsonb, counts = :counts::jsonb, problems = problems + :refused::int
-   where app_no = :appNo and id = :id and job_id = :jobId and state = 'started'
-   returning id`,
+   where app_no = :appNo and id = :id`,
 )
 
 export interface ProblemRow {
@@ -168,11 +169,13 @@ export const listProblems = query<One & { part: number; line: number; limit: num
 export interface SumRow {
   kind: string
   conversation: string
-  count: number
+  imported: number
   checksum: string
+  there: number
+  there_checksum: string
 }
 
-const SUMS = `select kind, conversation, count, checksum::text from import_sums
+const SUMS = `select kind, conversation, imported, checksum::text, there, there_checksum::text from import_sums
   where app_no = :appNo and import_id = :id`
 
 export const listKindSums = query<One, SumRow>(

@@ -253,9 +253,10 @@ export const importJobRoutes =
         const { after = '', limit } = query
         const rows = await listConversationSums.many(db, { appNo: actor.app.no, id, after, limit })
         return {
-          data: rows.map(({ conversation, count, checksum }) => ({
+          data: rows.map(({ conversation, imported, checksum, there, there_checksum }) => ({
             conversationId: conversation,
-            ...{ messages: count, checksum: toText(BigInt(checksum)) },
+            ...{ imported, checksum: toText(BigInt(checksum)) },
+            ...{ there, thereChecksum: toText(BigInt(there_checksum)) },
           })),
         }
       },

@@ -75,7 +75,11 @@ const Report = Type.Object(
     refused: count('Lines that were refused.'),
     checksum: Type.String({
       description:
-        'Sum of the checksums of all items that were imported or there. Files with the same items have the same sum, whatever their order.',
+        'Sum of the checksums of the lines that were imported. Imports of the same items have the same sum, whatever their order.',
+    }),
+    thereChecksum: Type.String({
+      description:
+        'The same for lines whose items were there already. What is stored may differ from the line: nothing is overwritten.',
     }),
   },
   { additionalProperties: false, 'x-component': 'ImportReport' },
@@ -145,8 +149,10 @@ export const SumQuery = Type.Object({
 export const ImportedConversation = Type.Object(
   {
     conversationId: Type.String(),
-    messages: count('How many messages were imported or there.'),
-    checksum: Type.String({ description: 'Sum of their checksums.' }),
+    imported: count('How many messages were imported.'),
+    checksum: Type.String({ description: 'Sum of the checksums of their lines.' }),
+    there: count('How many messages were there already.'),
+    thereChecksum: Type.String({ description: 'Sum of the checksums of their lines.' }),
   },
   { additionalProperties: false, 'x-component': 'ImportedConversation' },
 )

@@ -9,6 +9,7 @@ import { killRunning, startServing } from '../../../test/loquat.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
 import { removeOldImports } from './jobs.queries.ts'
+import { checksumOf, sum, toText } from './parity.ts'
 
 /** Without a worker: tests run the queue themselves. */
 const server = useServer()
@@ -112,9 +113,21 @@ suite('startImport', () => {
       app.client.imports.listConversations(importId, {})
     assert.deepEqual(await sums(other, id), await sums(one, first.id))
     assert.equal((await sums(one, first.id)).length, 5)
-    // Later files may overlap.
-    const tail = await run(one, await newImport(one, [{ lines: text(messages(45)) }]))
+    // Later files may overlap. What was there is summed apart, because the line may differ from what is stored.
+    const later = messages(45).with(7, message(7, { data: { text: 'different' } }))
+    const tail = await run(one, await newImport(one, [{ lines: text(later) }], true))
     assert.deepEqual(countsOf(tail), { message: [45, 5, 40, 0] })
+    const checksum = toText(later.slice(40).map(checksumOf).reduce(sum, 0n))
+    const thereChecksum = toText(later.slice(0, 40).map(checksumOf).reduce(sum, 0n))
+    assert.deepEqual(
+      tail.report.map((kind) => [kind.checksum, kind.thereChecksum]),
+      [[checksum, thereChecksum]],
+    )
+    assert.notEqual(thereChecksum, first.report[1]?.checksum)
+    assert.deepEqual(
+      (await sums(one, tail.id)).map(({ imported, there }) => [imported, there]),
+      Array.from({ length: 5 }, () => [1, 8]),
+    )
     const changed = await server.newApp()
     const third = await run(
       changed,
@@ -148,7 +161,13 @@ suite('startImport', () => {
   test('refuses what is hostile by its line', async () => {
     const app = await server.newApp()
     const id = await newImport(app, [
-      { lines: text([...PEOPLE, message(0, { id: '9007199254740992' })]) },
+      {
+        lines: `${text([
+          ...[...PEOPLE, message(0, { id: '9007199254740992' })],
+          // Nothing would say that it is there when it comes again.
+          message(0, { id: '123', muid: undefined }),
+        ])}{"kind":"user","uid":"deep","metadata":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`,
+      },
       // A line of 50 MB, then one that is fine.
       packed(
         Buffer.concat([
@@ -180,7 +199,7 @@ suite('startImport', () => {
     assert.deepEqual(
       problems.map(({ part, code }) => [part, code]),
       [
-        [1, 'ERR_BAD_REQUEST'],
+        ...[1, 2, 3].map(() => [1, 'ERR_BAD_REQUEST']),
         [2, 'ERR_BAD_REQUEST'],
         [3, 'ERR_BAD_REQUEST'],
         [4, 'ERR_BAD_REQUEST'],

@@ -17,24 +17,31 @@ const countEvents = query<Record<string, never>, { events: number }>(
 /** Rests after each transaction while others use the cell. */
 export class Load {
   readonly #db: Executor
-  #events: number | undefined
-  #at = 0
-  #busy = true
+  readonly #clock: () => number
+  #seen: { events: number; at: number } | undefined
+  #busy = false
 
-  constructor(db: Executor) {
+  constructor(db: Executor, clock = () => performance.now()) {
     this.#db = db
+    this.#clock = clock
   }
 
-  async rest(workedMs: number, signal: AbortSignal): Promise<void> {
-    const now = performance.now()
-    if (now - this.#at > 1_000) {
+  async rest(workedMs: number, signal?: AbortSignal): Promise<void> {
+    const ms = await this.restMs(workedMs)
+    if (ms > 0) await sleep(ms, undefined, { ...(signal && { signal }) })
+  }
+
+  /** How long to rest after work. It looks at the cell once a second. */
+  async restMs(workedMs: number): Promise<number> {
+    const at = this.#clock()
+    if (!this.#seen || at - this.#seen.at > 1_000) {
       const { events } = await countEvents.one(this.#db, {})
-      const perSecond = (events - (this.#events ?? events)) / ((now - this.#at) / 1_000)
-      this.#busy = this.#events !== undefined && perSecond > BUSY
-      this.#events = events
-      this.#at = now
+      if (this.#seen) {
+        const perSecond = (events - this.#seen.events) / ((at - this.#seen.at) / 1_000)
+        this.#busy = perSecond > BUSY
+      }
+      this.#seen = { events, at }
     }
-    if (!this.#busy) return
-    await sleep(Math.min(workedMs * RESTS, LONGEST_REST_MS), undefined, { signal })
+    return this.#busy ? Math.min(workedMs * RESTS, LONGEST_REST_MS) : 0
   }
 }

@@ -31,8 +31,10 @@ function sorted(value: unknown, depth = 0): unknown {
 
 export const plus = (one: Parity | undefined, checksum: bigint): Parity => ({
   count: (one?.count ?? 0) + 1,
-  checksum: BigInt.asUintN(BITS, (one?.checksum ?? 0n) + checksum),
+  checksum: sum(one?.checksum ?? 0n, checksum),
 })
+
+export const sum = (one: bigint, other: bigint): bigint => BigInt.asUintN(BITS, one + other)
 
 /** As 16 hexadecimal digits. */
 export const toText = (checksum: bigint): string => checksum.toString(16).padStart(16, '0')

@@ -39,6 +39,12 @@ export const importMessages = query<
    from import_messages(:appNo::int, :kind, :one, :other, :items::jsonb) order by nth`,
 )
 
+/** What items say without a user who was erased. */
+export const withoutUser = query<{ items: string; uid: string; as: string }, { items: string }>(
+  'imports.withoutUser',
+  'select without_user(:items::jsonb, :uid, :as)::text as items',
+)
+
 export const groupExists = query<{ appNo: number; guid: string }, { guid: string }>(
   'imports.groupExists',
   'select guid from groups where app_no = :appNo and guid = :guid',

@@ -39,6 +39,15 @@ async function bring(adapter: Adapter, path: string) {
   return { app, items, imported, unmapped: Object.fromEntries(unmapped.counts) }
 }
 
+test('a report names a thousand things that are left out, and counts all others together', () => {
+  const unmapped = new Unmapped()
+  for (let line = 1; line <= 1_005; line++) unmapped.add(`line ${line}`)
+  unmapped.add('line 1')
+  assert.equal(unmapped.counts.size, 1_001)
+  assert.equal(unmapped.counts.get('line 1'), 2)
+  assert.equal(unmapped.counts.get('others'), 5)
+})
+
 suite('slack', () => {
   test('reads users, channels, threads, reactions and direct messages', async () => {
     const path = join(folder, 'slack')
@@ -59,7 +68,11 @@ suite('slack', () => {
     await put('channels.json', [
       {
         ...{ id: 'C1', name: 'general', created: 1_650_000_000, creator: 'U1' },
-        ...{ members: ['U1', 'U2', 'U9'], topic: { value: 'All' }, purpose: { value: '' } },
+        ...{
+          members: ['U1', 'U2', 'U9'],
+          topic: { value: `${'x'.repeat(254)}👍` },
+          purpose: { value: '👍' },
+        },
       },
     ])
     await put('dms.json', [{ id: 'D1', members: ['U1', 'U2'] }])
@@ -85,19 +98,30 @@ suite('slack', () => {
         ],
       },
       { type: 'message', user: 'U9', text: 'A guest', ts: '1650000103.000000' },
+      {
+        ...{ type: 'message', user: 'U2', text: 'Hello, guest', ts: '1650000105.000000' },
+        thread_ts: '1650000103.000000',
+      },
+      ...[null, { type: 'message', user: 'U1', text: 5, ts: '1650000104.000000' }],
     ])
     await put('D1/2022-04-16.json', [
       { type: 'message', user: 'U2', text: 'Psst', ts: '1650000200.000000' },
     ])
     const { app, items, imported, unmapped } = await bring(slack, path)
     assert.deepEqual(imported, {
-      ...{ role: 0, user: 2, group: 1, member: 1, message: 4, reaction: 1 },
+      ...{ role: 0, user: 2, group: 1, member: 1, message: 5, reaction: 1 },
       ...{ friend: 0, block: 0, sanction: 0, save: 0, view: 0 },
     })
     assert.deepEqual(unmapped, {
       'messages of the type channel_join': 1,
       'messages of unknown users': 1,
+      'messages that are not in the format': 2,
     })
+    assert.equal(items.find(({ kind }) => kind === 'group')?.description, 'x'.repeat(254))
+    assert.deepEqual(
+      items.filter(({ parentMuid }) => parentMuid).map(({ data }) => data),
+      [{ text: 'Fine' }],
+    )
     const said = items.find(({ kind }) => kind === 'message')
     assert.deepEqual(said?.data, { text: 'Hi <@uid:u2>, see https://a.example & that' })
     const { data } = await app.as('u1').messages.list({ limit: 10 })
@@ -124,6 +148,11 @@ suite('mattermost', () => {
         },
       },
       { type: 'user', user: { username: 'ben', email: 'ben@example.org' } },
+      ...[{ type: 'user', user: null }, { type: 'post' }],
+      {
+        type: 'channel',
+        channel: { ...channel, name: 'x', display_name: `${'x'.repeat(99)}👍👍` },
+      },
       {
         type: 'post',
         post: {
@@ -135,6 +164,14 @@ suite('mattermost', () => {
         },
       },
       { type: 'post', post: { ...post, user: 'ben', type: 'system_join_channel', create_at: 1 } },
+      {
+        type: 'post',
+        post: {
+          ...{ ...post, user: 'ben', message: '', create_at: 1_650_000_120_000 },
+          attachments: [{ path: 'b.png' }],
+          replies: [{ user: 'amira.k', message: 'Nice picture', create_at: 1_650_000_130_000 }],
+        },
+      },
       { type: 'direct_channel', direct_channel: { members: ['amira.k', 'ben'] } },
       {
         type: 'direct_post',
@@ -148,15 +185,18 @@ suite('mattermost', () => {
     await writeFile(path, `${text}\nnot json\n`)
     const { imported, unmapped, app } = await bring(mattermost, path)
     assert.deepEqual(imported, {
-      ...{ role: 0, user: 2, group: 1, member: 1, message: 3, reaction: 1 },
+      ...{ role: 0, user: 2, group: 2, member: 1, message: 4, reaction: 1 },
       ...{ friend: 0, block: 0, sanction: 0, save: 0, view: 0 },
     })
     assert.deepEqual(unmapped, {
       teams: 1,
+      'users that are not in the format': 1,
+      'posts that are not in the format': 1,
       'email addresses of users': 1,
-      'attachments, which are files beside the export': 1,
+      'attachments, which are files beside the export': 2,
       'posts of the type system_join_channel': 1,
-      'line 10: no JSON object': 1,
+      'posts without text': 1,
+      'line 14: no JSON object': 1,
     })
     const { name } = await app.client.users.get('amira-k')
     assert.equal(name, 'Amira')

@@ -5,9 +5,11 @@ import { readLines } from '../lines.ts'
 import {
   type Adapter,
   contentOf,
+  cut,
   emojiOf,
   type Item,
   idOf,
+  mapped,
   present,
   type Unmapped,
 } from './adapter.ts'
@@ -37,15 +39,20 @@ export const mattermost: Adapter = async function* (path, unmapped) {
       unmapped.add(`line ${line}: ${problem ?? 'no JSON object'}`)
       continue
     }
-    const { type } = given
-    if (type === 'version') continue
-    if (type === 'channel') yield* channelOf(given.channel)
-    else if (type === 'user') yield* userOf(given.user, unmapped)
-    else if (type === 'post') yield* postOf(given.post ?? {}, unmapped)
-    else if (type === 'direct_post') yield* postOf(given.direct_post ?? {}, unmapped)
-    else if (type === 'direct_channel') yield* directOf(given.direct_channel)
-    else unmapped.add(`${type}s`)
+    if (given.type !== 'version') {
+      yield* mapped(`${given.type}s`, unmapped, () => itemsOf(given, unmapped))
+    }
   }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what another program wrote
+function* itemsOf({ type, ...given }: any, unmapped: Unmapped): Generator<Item> {
+  if (type === 'channel') yield* channelOf(given.channel)
+  else if (type === 'user') yield* userOf(given.user, unmapped)
+  else if (type === 'post') yield* postOf(given.post, unmapped)
+  else if (type === 'direct_post') yield* postOf(given.direct_post, unmapped)
+  else if (type === 'direct_channel') yield* directOf(given.direct_channel)
+  else unmapped.add(`${type}s`)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what another program wrote
@@ -80,11 +87,11 @@ interface Channel {
   purpose?: string
 }
 
-function* channelOf(channel: Channel = {}): Generator<Item> {
+function* channelOf(channel: Channel): Generator<Item> {
   const { team, name, display_name: shown, type, header, purpose } = channel
-  const description = [header, purpose].filter(Boolean).join('\n').slice(0, 255)
+  const description = cut([header, purpose].filter(Boolean).join('\n'), 255)
   yield {
-    ...{ kind: 'group', guid: guidOf(team, name), name: (shown || name || '').slice(0, 100) },
+    ...{ kind: 'group', guid: guidOf(team, name), name: cut(shown || name || '', 100) },
     ...{ type: type === 'P' ? 'private' : 'public', ...present({ description }) },
   }
 }
@@ -99,12 +106,12 @@ interface User {
   teams?: { name?: string; channels?: { name?: string; roles?: string }[] | null }[] | null
 }
 
-function* userOf(user: User = {}, unmapped: Unmapped): Generator<Item> {
+function* userOf(user: User, unmapped: Unmapped): Generator<Item> {
   const { username = '', nickname, first_name: first, last_name: last, delete_at: deleted } = user
   const uid = idOf(username)
   const name = nickname || [first, last].filter(Boolean).join(' ') || username
   yield {
-    ...{ kind: 'user', uid, name: name.slice(0, 100), metadata: { mattermostName: username } },
+    ...{ kind: 'user', uid, name: cut(name, 100), metadata: { mattermostName: username } },
     ...(deleted && { deactivatedAt: secondOf(deleted) }),
   }
   if (user.email) unmapped.add('email addresses of users')
@@ -118,10 +125,10 @@ function* userOf(user: User = {}, unmapped: Unmapped): Generator<Item> {
 }
 
 /** More than two people share a private group. */
-function* directOf({ members = [] }: { members?: string[] } = {}): Generator<Item> {
+function* directOf({ members = [] }: { members?: string[] }): Generator<Item> {
   if (members.length <= 2) return
   const guid = severalOf(members)
-  yield { kind: 'group', guid, name: members.join(', ').slice(0, 100), type: 'private' }
+  yield { kind: 'group', guid, name: cut(members.join(', '), 100), type: 'private' }
   for (const member of members) {
     const uid = idOf(member)
     yield { kind: 'member', memberId: `${guid}_member_${uid}`, guid, uid }
@@ -134,11 +141,13 @@ const digestOf = (...parts: (string | number)[]) =>
 
 const severalOf = (members: string[]) => `direct-${digestOf(...members.toSorted())}`
 
-function* postOf(
-  post: Post,
-  unmapped: Unmapped,
-  parent?: { post: Post; muid: string },
-): Generator<Item> {
+/** Without a muid, the parent isn't imported, and its replies become messages of their own. */
+interface Parent {
+  post: Post
+  muid?: string
+}
+
+function* postOf(post: Post, unmapped: Unmapped, parent?: Parent): Generator<Item> {
   const {
     user = '',
     message,
@@ -148,18 +157,22 @@ function* postOf(
     attachments,
     replies,
   } = post
-  if (type) return unmapped.add(`posts of the type ${type}`)
+  const leave = function* (what: string): Generator<Item> {
+    unmapped.add(what)
+    for (const reply of replies ?? []) yield* postOf(reply, unmapped, { post })
+  }
+  if (type) return yield* leave(`posts of the type ${type}`)
   for (const _ of attachments ?? []) unmapped.add('attachments, which are files beside the export')
   const target = targetOf(parent?.post ?? post, user)
   const { receiverType, receiver } = target
   const muid = `mattermost-${digestOf(receiverType, receiver, idOf(user), at)}`
   // `@name` stays a text: Mattermost doesn't say whether it names somebody.
   const content = contentOf(message, [])
-  if (!content) return unmapped.add('posts without text')
+  if (!content) return yield* leave('posts without text')
   yield {
     ...{ kind: 'message', muid, sender: idOf(user), ...target, category: 'message', ...content },
     sentAt: secondOf(at),
-    ...(parent && { parentMuid: parent.muid }),
+    ...(parent?.muid !== undefined && { parentMuid: parent.muid }),
     ...(edited && { editedAt: secondOf(edited) }),
     ...(post.is_pinned && { pinnedAt: secondOf(at), pinnedBy: idOf(user) }),
   }

@@ -5,9 +5,11 @@ import { UserError } from '../../../platform/errors.ts'
 import {
   type Adapter,
   contentOf,
+  cut,
   emojiOf,
   type Item,
   idOf,
+  mapped,
   present,
   type Unmapped,
 } from './adapter.ts'
@@ -92,7 +94,7 @@ async function list<T>(path: string, name: string): Promise<T[] | undefined> {
 function userOf({ id, name, deleted, updated, profile = {} }: SlackUser): Item {
   const shown = profile.display_name || profile.real_name || name
   return {
-    ...{ kind: 'user', uid: idOf(id), name: shown.slice(0, 100), metadata: { slackName: name } },
+    ...{ kind: 'user', uid: idOf(id), name: cut(shown, 100), metadata: { slackName: name } },
     ...present({ avatar: profile.image_512, statusMessage: profile.status_text }),
     ...(deleted && updated && { deactivatedAt: updated }),
   }
@@ -103,8 +105,8 @@ function* groupOf(channel: Channel, type: string, known: Set<string>): Generator
   const owner = known.has(creator) ? idOf(creator) : undefined
   const description = [topic?.value, purpose?.value].filter(Boolean).join('\n')
   yield {
-    ...{ kind: 'group', guid: idOf(id), name: name.slice(0, 100), type },
-    ...present({ owner, createdAt: created, description: description.slice(0, 255) }),
+    ...{ kind: 'group', guid: idOf(id), name: cut(name, 100), type },
+    ...present({ owner, createdAt: created, description: cut(description, 255) }),
   }
   for (const member of members) {
     if (!known.has(member) || member === creator) continue
@@ -122,6 +124,7 @@ interface Conversation {
 }
 
 async function* messagesOf({ path, channel, known, unmapped, to }: Conversation) {
+  const left = new Set<string>()
   // Direct messages are in folders named by their ids, channels in those named by their names.
   for (const folder of [channel.name, channel.id]) {
     if (!folder) continue
@@ -129,16 +132,22 @@ async function* messagesOf({ path, channel, known, unmapped, to }: Conversation)
     if (!days) continue
     for (const day of days.filter((name) => name.endsWith('.json')).sort()) {
       for (const message of (await list<SlackMessage>(join(path, folder), day)) ?? []) {
-        yield* messageOf(message, { channel, known, unmapped, to })
+        const map = () => messageOf(message, { channel, known, unmapped, to, left })
+        yield* mapped('messages', unmapped, map)
       }
     }
     return
   }
 }
 
+interface Messages extends Omit<Conversation, 'path'> {
+  /** Times of messages that aren't imported. Replies to them become messages of their own. */
+  left: Set<string>
+}
+
 function* messageOf(
   message: SlackMessage,
-  { channel, known, unmapped, to }: Omit<Conversation, 'path'>,
+  { channel, known, unmapped, to, left }: Messages,
 ): Generator<Item> {
   const {
     subtype,
@@ -149,20 +158,24 @@ function* messageOf(
     reactions = [],
     files = [],
   } = message
-  if (!WRITTEN.has(subtype)) return unmapped.add(`messages of the type ${subtype}`)
-  if (!known.has(user)) return unmapped.add('messages of unknown users')
+  const leave = (what: string) => {
+    unmapped.add(what)
+    left.add(ts)
+  }
+  if (!WRITTEN.has(subtype)) return leave(`messages of the type ${subtype}`)
+  if (!known.has(user)) return leave('messages of unknown users')
   const links = files.filter(({ url_private: url }) => url)
   if (links.length < files.length) unmapped.add('files that were deleted')
   const attachments = links.map(({ url_private: url, name, mimetype, size }) =>
     present({ url, name, mimeType: mimetype, size }),
   )
   const content = contentOf(withMentions(message.text, known), attachments)
-  if (!content) return unmapped.add('messages without text, such as blocks of apps')
+  if (!content) return leave('messages without text, such as blocks of apps')
   const muid = muidOf(channel, ts)
   yield {
     ...{ kind: 'message', muid, sender: idOf(user), ...to(user), ...content },
     ...{ category: 'message', sentAt: secondOf(ts) },
-    ...(thread && thread !== ts && { parentMuid: muidOf(channel, thread) }),
+    ...(thread && thread !== ts && !left.has(thread) && { parentMuid: muidOf(channel, thread) }),
     ...(edited?.ts && { editedAt: secondOf(edited.ts) }),
   }
   for (const { name, users } of reactions) {

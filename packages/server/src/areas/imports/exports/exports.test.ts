@@ -1,7 +1,7 @@
 /** What an app, a user or a conversation has, as lines that an import reads. */
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { runQueued } from '../../../../test/job-runner.ts'
 import { type Caller, refused, type TestApp, useServer } from '../../../../test/kit.ts'
 import { rows } from '../../../../test/log-writers.ts'
@@ -11,6 +11,8 @@ import { verify } from '../../../verify/verify.ts'
 import { KINDS } from '../kinds.ts'
 import { prefixOf } from './export.job.ts'
 import { removeOldExports } from './queries.ts'
+import { idsOf, readAfter } from './reader.ts'
+import { type Line, type Place, STEPS, type Step } from './reading.ts'
 
 /** Without a worker: tests run the queue themselves. */
 const server = useServer()
@@ -45,6 +47,9 @@ async function imported(app: TestApp, parts: string[]) {
   assert.deepEqual(await imports.listProblems(id, {}), [])
   return imports.get(id)
 }
+
+const eventsOf = (app: TestApp) =>
+  rows(app.cell.db, 'select type, key from event_bodies where app_no = $1 order by id', [app.no])
 
 async function done(by: Caller, method: string, path: string, body?: object): Promise<void> {
   const answer = await by.call(method, path, { body })
@@ -153,6 +158,55 @@ async function addViews(app: TestApp, ...ids: string[]): Promise<void> {
   await done(app.as('dora'), 'POST', '/v3/groups/ward/conversation/pin')
 }
 
+const to = (guid: string) => ({ receiver: guid, receiverType: 'group' as const })
+
+/** Two groups, a pinned 1:1 conversation, a thread and a reaction. */
+async function busyApp(app: TestApp) {
+  await app.users('amira', 'ben', 'dora', 'fay')
+  for (const guid of ['first', 'second']) {
+    await app.client.groups.create({ guid, name: guid, type: 'public', owner: 'amira' })
+    await done(app, 'POST', `/v3/groups/${guid}/members`, { participants: ['ben', 'dora'] })
+  }
+  await app.as('fay').sendText('amira', 'Goodbye')
+  const { id: direct } = await app.as('ben').sendText('amira', 'A word?')
+  await done(app.as('amira'), 'POST', '/v3/users/ben/conversation/pin')
+  const { id: parent } = await app.as('ben').sendText('first', 'Who is on duty?', to('first'))
+  const replying = { ...to('first'), parentMessageId: parent }
+  const { id: reply } = await app.as('dora').sendText('first', 'I am', replying)
+  const { id: reacted } = await app.as('ben').sendText('second', 'Lunch?', to('second'))
+  await done(app.as('dora'), 'POST', `/v3/messages/${reacted}/reactions/yes`)
+  return { direct, parent, reply, reacted }
+}
+
+/** Exports an app as a job does, and changes it before steps of the export. */
+async function exportedWhile(
+  app: TestApp,
+  changes: Partial<Record<Step, () => Promise<unknown>>>,
+): Promise<Line[]> {
+  const { no: appNo, cell } = app
+  // Later than all that is there, and earlier than the changes.
+  const [{ now: until } = assert.fail()] = await rows<{ now: Date }>(
+    cell.db,
+    `select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now`,
+  )
+  const ids = idsOf(null, Math.floor(until.getTime() / 1000), until)
+  const scope = { appNo, uid: null, conversation: null, until, ...ids }
+  const read: Line[] = []
+  for (const step of STEPS) {
+    await changes[step]?.()
+    for (let place: Place = { step, key: [] }; ; ) {
+      const { lines } = await readAfter(cell.db, scope, place)
+      // The others belong to the next step, which is read after its change.
+      const own = lines.filter((next) => next.place.step === step)
+      read.push(...own.map(({ line }) => line))
+      const last = own.at(-1)
+      if (!last) break
+      place = last.place
+    }
+  }
+  return read
+}
+
 const kindsOf = (items: { kind: string }[]) =>
   Object.fromEntries(
     [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]),
@@ -183,7 +237,10 @@ suite('createExport', () => {
   test('comes out equal after an import into another app', async () => {
     const [app, copy] = [await fullApp(), await server.newApp()]
     const one = await exported(app)
+    const before = await eventsOf(copy)
     const report = await imported(copy, one.parts)
+    // Nobody is told, whatever the kind of the item.
+    assert.deepEqual(await eventsOf(copy), before)
     assert.deepEqual(
       report.report.map(({ kind, imported: count, checksum }) => ({ kind, count, checksum })),
       one.record.report,
@@ -227,6 +284,45 @@ suite('createExport', () => {
     assert.ok(
       again.report.every(({ imported: count, read, there }) => count === 0 && read === there),
     )
+  })
+
+  test('has everything that existed all the time, and can be imported, if the app changes meanwhile', async () => {
+    const [app, copy] = [await server.newApp(), await server.newApp()]
+    const { direct, parent, reply, reacted } = await busyApp(app)
+    const lines = await exportedWhile(app, {
+      async user() {
+        await app.client.roles.create({ role: 'late', name: 'Late' })
+        await app.client.users.update('amira', { role: 'late' })
+      },
+      async group() {
+        await app.users('zoe')
+        await done(app, 'POST', '/v3/groups/first/members', { participants: ['zoe'] })
+        await done(app, 'PUT', '/v3/groups/first', { owner: 'zoe' })
+      },
+      member: () => done(app, 'PUT', '/v3/groups/second', { owner: 'dora' }),
+      async message() {
+        await done(app, 'DELETE', `/v3/messages/${parent}`, { permanent: true })
+        await done(app.as('ben'), 'PUT', `/v3/messages/${direct}`, { data: { text: 'Changed' } })
+        await app.as('zoe').sendText('first', 'I am new', to('first'))
+        await done(app, 'DELETE', '/v3/users/fay', { permanent: true })
+      },
+      reaction: () => done(app, 'DELETE', `/v3/messages/${reacted}`),
+      // The last message is none of the export.
+      view: async () => void (await app.as('ben').sendText('amira', 'And another one')),
+    })
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    await imported(copy, [gzipSync(text).toString('base64')])
+    assert.deepEqual(await verify(copy.cell, copy.no), [])
+
+    const members = await copy.client.groupMembers.list('second', {})
+    assert.deepEqual(members.data.map(({ uid }) => uid).toSorted(), ['amira', 'ben', 'dora'])
+    assert.equal((await copy.client.users.get('amira')).role, 'default')
+    assert.equal((await copy.client.groups.get('first')).owner, 'app_system')
+    const { data: views } = await copy.as('amira').conversations.list({})
+    assert.ok(views.find(({ conversationId }) => conversationId === 'amira_user_ben')?.pinnedBy)
+    const ids = lines.filter(({ kind }) => kind === 'message').map(({ id }) => id)
+    assert.ok(ids.includes(direct) && ids.includes(reacted))
+    assert.ok(!ids.includes(parent) && !ids.includes(reply))
   })
 
   test('exports one user, one conversation or a time', async () => {

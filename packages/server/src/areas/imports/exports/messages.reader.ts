@@ -42,7 +42,7 @@ interface MessageRow {
   read_at: Date | null
 }
 
-/** Without actions of the app in 1:1 conversations, which no import can place. */
+/** Without what no import can place: actions of the app in 1:1 conversations, and replies to messages that are gone. */
 export const readMessages: Reader = async (db, scope, [after = scope.fromId - 1]) => {
   const { appNo, uid, conversation, beforeId } = scope
   const rows = await runSql<MessageRow>(
@@ -59,6 +59,8 @@ export const readMessages: Reader = async (db, scope, [after = scope.fromId - 1]
           sql`m.id < ${beforeId}`,
           sql`m.id > h.purged_id`,
           sql`(h.kind = 'group' or m.sender in (h.one, h.other))`,
+          sql`(m.parent_id is null or m.parent_id > h.purged_id and exists (
+            select from messages p where p.app_no = m.app_no and p.id = m.parent_id))`,
           partiesAreThere(appNo),
           uid === null ? undefined : sql`m.sender = ${uid}`,
           conversation ? sql`m.conversation = ${conversation.no}` : undefined,
@@ -206,7 +208,7 @@ interface ViewRow {
 /** Inbox rows of one statement: few of them have tags or a pin, and no index knows which. */
 const WINDOW = 10_000
 
-/** Tags and pins of views. An import can place them if their last message is in the export too. */
+/** Tags and pins of views. An import can place them if a message is in the export that shows the conversation. */
 export const readViews: Reader = async (db, scope, [uid = '', kind = '', withId = '']) => {
   if (scope.conversation) return []
   let key: Place['key'] = [uid, kind, withId]
@@ -237,7 +239,9 @@ const readWindow = (db: Executor, scope: Scope, [uid, kind, withId]: Place['key'
     sql`select v.* from (
           select w.*, w.is_kept and ${and(
             sql`exists (select from conversations h where h.app_no = ${appNo} and h.no = w.conversation
-              and h.shown_id > w.cleared_id and h.shown_id >= ${fromId} and h.shown_id < ${beforeId})`,
+              and h.shown_id > w.cleared_id and h.shown_id >= ${fromId} and (h.shown_id < ${beforeId} or exists (
+                select from messages m where m.app_no = h.app_no and m.conversation = h.no and m.shows
+                  and m.id > w.cleared_id and m.id >= ${fromId} and m.id < ${beforeId})))`,
             isThere(appNo, sql`w.uid`),
             sql`case w.kind when 'user' then ${isThere(appNo, sql`w.with_id`)}
               else w.scope is not null and exists (select from groups g

@@ -28,14 +28,14 @@ interface RoleRow {
 }
 
 /** A built-in role is there in every app, so only one that was changed is exported. */
-export const readRoles: Reader = async (db, { appNo, uid, conversation }, [after = '']) => {
+export const readRoles: Reader = async (db, { appNo, uid, conversation, until }, [after = '']) => {
   if (uid !== null || conversation) return []
   const rows = await runSql<RoleRow>(
     db,
     'exports.roles',
     sql`select role, name, description, metadata, settings, permissions, restrictions, built_in, created_at, updated_at
         from roles
-        where app_no = ${appNo} and role > ${after} and removed_at is null
+        where app_no = ${appNo} and role > ${after} and removed_at is null and created_at <= ${until}
           and (not built_in or updated_at is not null)
         order by role limit ${AT_ONCE}`,
   )
@@ -71,8 +71,10 @@ export const readUsers: Reader = async (db, { appNo, uid, conversation, until },
   const rows = await runSql<UserRow>(
     db,
     'exports.users',
-    sql`select uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
-          last_active_at, created_at, updated_at, deactivated_at, bot
+    sql`select uid, name, avatar, link, status_message, metadata, tags,
+          case when exists (select from roles r
+            where r.app_no = u.app_no and r.role = u.role and r.created_at > ${until})
+            then 'default' else shown_role(app_no, role) end as role, last_active_at, created_at, updated_at, deactivated_at, bot
         from users u where ${and(
           sql`app_no = ${appNo}`,
           sql`uid > ${after}`,
@@ -144,7 +146,9 @@ export const readGroups: Reader = async (db, { appNo, uid, conversation, until }
     db,
     'exports.groups',
     sql`select guid, name, type, password_hash, icon, description, permissions, metadata, tags, created_at, updated_at,
-          case when ${isThere(appNo, sql`owner`)} then owner else ${SYSTEM_UID} end as owner,
+          case when ${isThere(appNo, sql`owner`)} and not exists (select from users u
+            where u.app_no = g.app_no and u.uid = g.owner and u.created_at > ${until})
+            then owner else ${SYSTEM_UID} end as owner,
           (select i.joined_at from inbox i where i.app_no = g.app_no and i.uid = g.owner and i.kind = 'group'
              and i.with_id = g.guid) as owner_joined_at
         from groups g where ${and(
@@ -193,7 +197,7 @@ const memberOf = ({ guid, uid, scope, joined_at, banned_at, until }: MemberRow):
   ...(until && { bannedUntil: at(until) }),
 })
 
-/** Owners are part of their groups. */
+/** Owners are part of their groups, unless the group may have been read before it changed its owner. */
 export const readMembers: Reader = async (db, scope, [uid = '', guid = '']) => {
   const { appNo, conversation, until } = scope
   if (conversation?.kind === 'user') return []
@@ -210,7 +214,7 @@ export const readMembers: Reader = async (db, scope, [uid = '', guid = '']) => {
           conversation
             ? sql`i.conversation = ${conversation.no} and i.uid > ${uid}`
             : sql`(i.uid, i.with_id) > (${uid}, ${guid})`,
-          sql`g.owner <> i.uid`,
+          sql`(g.owner <> i.uid or g.updated_at > ${until})`,
           sql`g.removed_at is null`,
           isThere(appNo, sql`i.uid`),
           sql`i.joined_at <= ${until}`,

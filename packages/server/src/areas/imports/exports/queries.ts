@@ -96,7 +96,8 @@ export const addPart = query<
      where app_no = :appNo and id = :id and :size::bigint > 0
    )
    update exports set parts = parts + sign(:size::bigint)::int, bytes = bytes + :size::bigint,
-     place = :place::jsonb, sums = :sums::jsonb, ended_at = case when :ended then now() end
+     place = case when not :ended then :place::jsonb end, sums = :sums::jsonb,
+     ended_at = case when :ended then now() end
    where app_no = :appNo and id = :id
    returning bytes`,
 )
