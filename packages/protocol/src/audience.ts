@@ -310,6 +310,10 @@ export const audiences: Audiences = {
   'call.busy': CALLER,
   'call.unanswered': CALL,
   'call.ended': CALL,
+  'call.silenced': {
+    who: 'the members for whom it stops ringing',
+    of: ({ call, uids }) => ({ group: call.callReceiver, only: uids }),
+  },
   'call.participant.joined': CALL,
   'call.participant.left': LEAVER,
   'call.recorded': NOBODY,

@@ -29,6 +29,8 @@ interface EventDefinition {
   /** Converts the payload to the data that webhooks send, if that differs from the payload. */
   // biome-ignore lint/suspicious/noExplicitAny: each takes the payload of its own type
   triggerData?: (payload: any) => object
+  /** The kind of session that it is about. Webhooks send it beside the data, as `type`. */
+  session?: 'call' | 'meet'
   payload: TSchema
 }
 
@@ -69,6 +71,11 @@ const OneHandover = Type.Object({
     conversationId: Type.String(),
     state: Type.Enum(['open', 'taken', 'closed']),
     openedBy: Type.Enum(['agent', 'user', 'operator', 'app']),
+    closedBy: Type.Optional(
+      Type.Enum(['user', 'operator', 'app', 'timeout'], {
+        description: 'Who handed it back. `timeout`: no person answered in time.',
+      }),
+    ),
   }),
 })
 const NewFlag = {
@@ -265,6 +272,14 @@ const CallPresence = Type.Object({
   transferred: Type.Optional(
     Type.Literal(true, { description: "The user's call moves to another device." }),
   ),
+})
+
+/** There is no message about it: the status of the call stays the same. */
+const Silenced = Type.Object({
+  call: CallSummary,
+  uids: Type.Array(Type.String(), { description: 'The members whose devices stop ringing.' }),
+  reason: Type.Enum(['answered', 'rejected', 'unanswered']),
+  deviceId: Type.Optional(Type.String({ description: 'The device that answered.' })),
 })
 
 const Recorded = Type.Object({ call: CallSummary, recording: RecordingRecord })
@@ -709,6 +724,7 @@ export const events = {
     summary: 'A call was answered. In a group, by the first member.',
     trigger: 'call_started',
     triggerData: sessionStart,
+    session: 'call',
     payload: Accepted,
   },
   'call.rejected': {
@@ -739,18 +755,26 @@ export const events = {
     summary: 'An answered call ended.',
     trigger: 'call_ended',
     triggerData: sessionEnd,
+    session: 'call',
     payload: CallEnd,
+  },
+  'call.silenced': {
+    summary:
+      'A call of a group stops ringing for members who joined it, rejected it or did not answer within 45 seconds. It goes on for the others.',
+    payload: Silenced,
   },
   'call.participant.joined': {
     summary: 'A device joined a call.',
     trigger: 'call_participant_joined',
     triggerData: sessionPresence,
+    session: 'call',
     payload: CallPresence,
   },
   'call.participant.left': {
     summary: 'A device left a call.',
     trigger: 'call_participant_left',
     triggerData: sessionPresence,
+    session: 'call',
     payload: CallPresence,
   },
   'call.recorded': {
@@ -769,24 +793,28 @@ export const events = {
     summary: 'A session without ringing (`meet`) started.',
     trigger: 'meeting_started',
     triggerData: sessionStart,
+    session: 'meet',
     payload: CallChange,
   },
   'meeting.ended': {
     summary: 'A session without ringing (`meet`) ended.',
     trigger: 'meeting_ended',
     triggerData: sessionEnd,
+    session: 'meet',
     payload: CallEnd,
   },
   'meeting.participant.joined': {
     summary: 'A device joined a session without ringing.',
     trigger: 'meeting_participant_joined',
     triggerData: sessionPresence,
+    session: 'meet',
     payload: CallPresence,
   },
   'meeting.participant.left': {
     summary: 'A device left a session without ringing.',
     trigger: 'meeting_participant_left',
     triggerData: sessionPresence,
+    session: 'meet',
     payload: CallPresence,
   },
   'event.erased': {

@@ -221,6 +221,7 @@ export const serverFrames = {
       'What an agent does to answer the user, while it does it. Nothing of it is stored or repeated: after a gap, get the run.',
     body: Type.Object({
       type: Type.Enum([...agentEvents]),
+      agentUid: Type.String({ description: 'UID of the agent. In a group there can be several.' }),
       conversationId: Type.String(),
       messageId: Type.String({ description: 'Id of the message with the question.' }),
       parentMessageId: Type.Optional(Type.String({ description: 'If the question is a reply.' })),

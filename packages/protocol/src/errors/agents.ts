@@ -102,7 +102,7 @@ export const agentErrors = {
     retry: false,
     message:
       'This user already has {limit} questions that wait for an answer. Wait for one of them, or cancel one.',
-    when: 'You retried a run of a user who already has 20 runs that are queued, running or waiting.',
+    when: 'The user already has the maximum number of queued, running or waiting runs.',
   },
   ERR_KB_NOT_FOUND: {
     status: 404,

@@ -137,7 +137,9 @@ async function makeCalls(
     if (receiver === 'team') await act(answered, 'amira', 'leave')
     const meeting = await start(receiver, 'meet')
     await act(meeting, 'amira', 'leave')
-    await act(await start(receiver), 'amira', 'cancel')
+    const unanswered = await start(receiver)
+    if (receiver === 'team') await act(unanswered, 'ben', 'reject')
+    await act(unanswered, 'amira', 'cancel')
   }
   await act(await start('ben'), 'ben', 'reject')
   await act(await start('ben'), 'ben', 'reject', { status: 'busy' })

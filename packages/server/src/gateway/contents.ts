@@ -1,6 +1,6 @@
 /** What an event shows that rules of a role or a group can hide from a user. */
 import type { EventPayload, EventType, MessageRecord } from '@loquat/protocol'
-import { isShown, type MessageLimits } from '../core/access/visible.ts'
+import { isShown, type MessageLimits, type ProfileLimits } from '../core/access/visible.ts'
 
 type Kind = Pick<MessageRecord, 'category' | 'type'>
 
@@ -11,6 +11,8 @@ export interface Contents {
   beside: readonly Kind[]
   /** Whose reaction or receipt in a group it is, and what hides it. */
   member?: { guid: string; uid: string; hiddenBy: 'unseenReactions' | 'unseenMembers' }
+  /** Whether it shows profiles of users. Who may not read all profiles reads the lists again instead. */
+  profiles?: boolean
 }
 
 /** What rules hide from a user. */
@@ -20,8 +22,11 @@ export interface Hidden {
   unseenReactions: ReadonlySet<string>
   /** Groups in which the user's scope may not list all members. */
   unseenMembers: ReadonlySet<string>
+  /** Whose profiles the user may read; undefined for all. */
+  profiles: ProfileLimits | undefined
 }
 
+const PROFILES: Contents = { beside: [], profiles: true }
 const INTERACTIVE: Contents = { message: { category: 'interactive', type: '' }, beside: [] }
 
 export function contentsOf(type: EventType, payload: unknown): Contents | undefined {
@@ -41,6 +46,7 @@ export function contentsOf(type: EventType, payload: unknown): Contents | undefi
     return { beside: [], member: { guid: receiver, uid, hiddenBy: 'unseenMembers' } }
   }
   if (type === 'message.interacted') return INTERACTIVE
+  if (type === 'user.blocked' || type === 'user.unblocked') return PROFILES
   const { message } = payload as { message?: MessageRecord }
   if (!message) return undefined
   // A call rings whatever the role may see in lists.
@@ -68,8 +74,9 @@ export function seenOf(
   uid: string,
 ): 'all' | 'nothing' | 'partly' {
   if (!contents) return 'all'
-  const { message, beside, member } = contents
+  const { message, beside, member, profiles } = contents
   if (member && member.uid !== uid && hidden[member.hiddenBy].has(member.guid)) return 'nothing'
+  if (profiles && hidden.profiles) return 'partly'
   const { limits } = hidden
   if (!limits) return 'all'
   if (message && !isShown(limits, message)) return 'nothing'

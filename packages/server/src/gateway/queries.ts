@@ -128,7 +128,7 @@ export const findUserState = query<
 
 /**
  * Where a user who was away resumes. The next event has the position after `base`. `lost`: the log lost `after` in a
- * break. `foreign`: the next event is older than the user, so it may be for a deleted user who had the same uid. `day`
+ * break. `foreign`: the next event is older than the user's row, so it may be for a deleted user who had the same uid. `day`
  * is the day on which the next event got its position, so that earlier partitions are skipped; it is null if the log no
  * longer holds that event. `deleted` are the groups deleted since the day before: an event can wait for its position.
  */
@@ -145,7 +145,7 @@ export const findResumePoint = query<
      ) p on true
    )
    select next.base, next.lost, next.day::text, exists (
-       select from users u join event_bodies b on b.at < u.created_at
+       select from users u join event_bodies b on b.at < u.added_at
        where u.app_no = :appNo and u.uid = :uid and b.id = next.body_id and b.day = next.body_day
      ) as "foreign", coalesce((
        select json_agg(json_build_object('guid', guid, 'order_key', order_key))

@@ -38,7 +38,7 @@ const sources = {
     // A new process keeps events that are less than two minutes old.
     const age = (table: string, time: string) =>
       `update ${table} set ${time} = ${time} - interval '1 hour' where app_no = $1`
-    await queryAt(app.cell.url, age('users', 'created_at'), [app.no])
+    await queryAt(app.cell.url, age('users', 'added_at'), [app.no])
     await queryAt(app.cell.url, age('event_bodies', 'at'), [app.no])
     const service = await serve(readConfig(server.env), ['gateway'])
     started.push(service)
@@ -201,6 +201,50 @@ for (const [source, startGateway] of Object.entries(sources)) {
       await device.waitFor('session.reload')
       await device.settled()
       assert.deepEqual(device.texts(), [])
+      await device.close()
+    })
+
+    test('sends nothing from before the user was imported, however old the user is', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const position = await visit(app, 'ben')
+      await send(app, 'amira', 'ben', 'for the first ben')
+      await app.client.users.delete('ben', { permanent: true })
+      const ben = { uid: 'ben', name: 'Ben', createdAt: 1_600_000_000 }
+      const { body } = await app.call('POST', '/v3/data_import/users', { body: { users: { ben } } })
+      assert.equal(body.data.ben.success, true)
+      const device = await resume(app, 'ben', position)
+      await device.waitFor('session.reload')
+      await device.settled()
+      assert.deepEqual(device.texts(), [])
+      await send(app, 'amira', 'ben', 'for the second ben')
+      await device.waitFor('message.sent')
+      assert.deepEqual(device.texts(), ['for the second ben'])
+      await device.close()
+    })
+
+    test('sends an imported member nothing of a deleted group that had the same guid', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const team = { guid: 'team', name: 'Team', type: 'public' as const }
+      await app.client.groups.create({ ...team, owner: 'amira' })
+      const position = await visit(app, 'ben')
+      await send(app, 'amira', 'team', 'for the first team', 'group')
+      await app.client.groups.delete('team')
+      const bring = async (kind: string, key: string, item: object) => {
+        const body = { [kind]: { [key]: item } }
+        const answer = await app.call('POST', `/v3/data_import/${kind}`, { body })
+        assert.equal(answer.body.data[key].success, true, JSON.stringify(answer.body))
+      }
+      await bring('groups', 'team', { ...team, owner: 'amira', createdAt: 1_600_000_000 })
+      const member = { memberId: 'team_member_ben', guid: 'team', uid: 'ben' }
+      await bring('members', member.memberId, member)
+      await send(app, 'amira', 'team', 'for the second team', 'group')
+      await sequenced(app)
+      const device = await resume(app, 'ben', position)
+      await device.waitFor('message.sent')
+      await device.settled()
+      assert.deepEqual(device.texts(), ['for the second team'])
       await device.close()
     })
 

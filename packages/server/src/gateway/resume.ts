@@ -111,10 +111,10 @@ function membershipSpans(
   for (const { audienceChange: change, position } of entries) {
     if (!change || !('guid' in change)) continue
     const { guid } = change
-    const affected =
-      change.kind === 'deleted' ? deletedKeys.has(change.orderKey) : change.uids.includes(uid)
-    if (!affected) continue
-    if (change.kind === 'joined') joinedAt.set(guid, position)
+    // Imports announce no membership. What came before this was for the members of another group with the same guid.
+    const ofOthers = change.kind === 'deleted' && !deletedKeys.has(change.orderKey)
+    if (!ofOthers && 'uids' in change && !change.uids.includes(uid)) continue
+    if (ofOthers || change.kind === 'joined') joinedAt.set(guid, position)
     else {
       spans.push({ guid, after: joinedAt.get(guid) ?? after, upto: position })
       joinedAt.delete(guid)

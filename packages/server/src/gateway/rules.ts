@@ -1,5 +1,5 @@
 import type { RolePolicy } from '../core/access/rules.ts'
-import { messageLimits } from '../core/access/visible.ts'
+import { messageLimits, profileLimits } from '../core/access/visible.ts'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { AppState, Credentials } from '../gate/credentials.ts'
@@ -16,7 +16,10 @@ export type Ruled = Pick<HubUser, 'policy' | 'hidden' | 'sanctions'>
 
 const FREE: Ruled = {
   policy: undefined,
-  hidden: { limits: undefined, unseenReactions: new Set(), unseenMembers: new Set() },
+  hidden: {
+    ...{ limits: undefined, unseenReactions: new Set(), unseenMembers: new Set() },
+    profiles: undefined,
+  },
   sanctions: [],
 }
 
@@ -128,13 +131,16 @@ function toRuled({ rules }: AppState, row: RuledRow): Ruled {
   const policy: RolePolicy | undefined = rules.get(row.role)
   const unseenReactions = new Set(row.unseen_reactions)
   const unseenMembers = new Set(row.unseen_members)
-  const hidden = { limits: messageLimits(policy), unseenReactions, unseenMembers }
+  const hidden = {
+    ...{ limits: messageLimits(policy), unseenReactions, unseenMembers },
+    profiles: profileLimits(policy),
+  }
   return { policy, hidden, sanctions: row.sanctions ?? [] }
 }
 
-/** What decides about the messages, reactions and members that a user sees. */
-const messagesOf = ({ hidden: { limits, unseenReactions, unseenMembers } }: Ruled) =>
-  JSON.stringify([limits, [...unseenReactions].sort(), [...unseenMembers].sort()])
+/** What decides about the messages, reactions, members and profiles that a user sees in lists. */
+const messagesOf = ({ hidden: { limits, unseenReactions, unseenMembers, profiles } }: Ruled) =>
+  JSON.stringify([limits, [...unseenReactions].sort(), [...unseenMembers].sort(), profiles])
 
 /** What decides about the users whose presence a user sees. */
 const usersOf = ({ policy }: Ruled) =>

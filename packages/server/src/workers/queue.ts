@@ -1,12 +1,15 @@
+import { handBackJob } from '../areas/agents/handovers.job.ts'
 import { crawlKnowledgeJob, sweepPagesJob } from '../areas/agents/knowledge/crawl/crawl.job.ts'
 import { indexKnowledgeJob, sweepKnowledgeJob } from '../areas/agents/knowledge/index.job.ts'
 import { replayAgentJob } from '../areas/agents/replay.job.ts'
 import { runAgentJob, sweepAgentRunsJob } from '../areas/agents/run.job.ts'
 import { purgeAppJob } from '../areas/apps/purge.job.ts'
 import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
+import { lostMediaJob } from '../areas/calls/lost-media.job.ts'
 import { hangUpJob } from '../areas/calls/media.job.ts'
 import { convertJob, recordJob } from '../areas/calls/recording.job.ts'
 import { leaveCallsJob, lostDevicesJob, sweepCallJob } from '../areas/calls/sweep.job.ts'
+import { clearMembersJob } from '../areas/conversations/clear.job.ts'
 import { expireMessagesJob, startExpiryJob } from '../areas/conversations/expire.job.ts'
 import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
 import { eraseUserJob } from '../areas/erasures/erase.job.ts'
@@ -42,6 +45,7 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   sweepRoleJob,
   sweepGroupJob,
   sweepPurgedJob,
+  clearMembersJob,
   expireMessagesJob,
   startExpiryJob,
   sweepReactionsJob,
@@ -71,9 +75,11 @@ export const queuedJobs: readonly Job<never, JobDeps>[] = [
   lostDevicesJob,
   convertJob,
   hangUpJob,
+  lostMediaJob,
   recordJob,
   runAgentJob,
   sweepAgentRunsJob,
+  handBackJob,
   replayAgentJob,
   indexKnowledgeJob,
   sweepKnowledgeJob,

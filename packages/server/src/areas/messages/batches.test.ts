@@ -3,13 +3,15 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBatches } from '../../../bench/metrics.ts'
 import { queryAt } from '../../../test/databases.ts'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
 import { drawFrom } from '../../fill/names.ts'
 import { verify } from '../../verify/verify.ts'
 import { type Batched, Batches, type BatchesOptions, LEFT_OUT } from './batches.ts'
+import type { SendParams } from './queries.ts'
+import { sendTogether } from './send-batches.ts'
 
 interface Item extends Batched {
   id: string
@@ -62,7 +64,8 @@ function start() {
     runAll: (sent, patient) => run(sent, patient ? 'patient' : 'all'),
     runOne: async (sent) => (await run([sent], 'one'))[0] as string,
     isRolledBack: (error) => error === ROLLED_BACK,
-    overloaded: () => new Error('overloaded'),
+    full: () => new Error('full'),
+    late: () => new Error('late'),
     patienceMs: 600_000,
   }
   const batches = new Batches(options)
@@ -208,11 +211,11 @@ suite('fairness', () => {
     await occupy()
     await send(...items(4_097, 'loud'))
     assert.equal(batches.queued, 4_096)
-    assert.deepEqual(outcomes, ['loud4096: overloaded'])
+    assert.deepEqual(outcomes, ['loud4096: full'])
     // The first two go out beside the calls.
     await send(...items(2_051, 'other', { app: 2 }))
     assert.equal(batches.queued, 4_096 + 2_048)
-    assert.deepEqual(outcomes.slice(1), ['other2050: overloaded'])
+    assert.deepEqual(outcomes.slice(1), ['other2050: full'])
     await send(item('third', { app: 3 }))
     assert.equal(outcomes.length, 2)
   })
@@ -371,7 +374,8 @@ suite('a call that fails', () => {
       runAll: async () => [],
       runOne: async () => '',
       isRolledBack: () => false,
-      overloaded: () => new Error('overloaded'),
+      full: () => new Error('full'),
+      late: () => new Error('late'),
       patienceMs: 600_000,
     })
     await assert.rejects(batches.send(item('a')), /too few results/)
@@ -388,7 +392,7 @@ test('a message that waited too long is not sent', async () => {
   await send(item('next', { keys: ['k'] }))
   await second.end()
   assert.deepEqual(idsOf(), [['next']])
-  assert.deepEqual(outcomes, ['x', 'late: overloaded', 'y'])
+  assert.deepEqual(outcomes, ['x', 'late: late', 'y'])
 })
 
 test('a message that waited too long is not sent again after a call failed', async () => {
@@ -398,7 +402,7 @@ test('a message that waited too long is not sent again after a call failed', asy
   await sleep(60) // the time itself is what is tested
   await calls[0]?.fail(ROLLED_BACK)
   assert.ok(calls.length <= 1)
-  assert.deepEqual(outcomes.sort(), ['1: overloaded', '2: overloaded', 'a: overloaded'])
+  assert.deepEqual(outcomes.sort(), ['1: late', '2: late', 'a: late'])
 })
 
 test('random histories lose, repeat and reorder nothing', async () => {
@@ -457,7 +461,8 @@ test('random histories lose, repeat and reorder nothing', async () => {
       runAll: (sent, patient) => run(sent, patient ? 'patient' : 'all'),
       runOne: async (sent) => (await run([sent], 'one'))[0] as string,
       isRolledBack: (error) => error === ROLLED_BACK,
-      overloaded: () => new Error('overloaded'),
+      full: () => new Error('full'),
+      late: () => new Error('late'),
       patienceMs: 600_000,
     })
     const answered: Promise<string | undefined>[] = []
@@ -590,20 +595,40 @@ suite('sends that arrive together', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('are not sent again if the connection breaks', async () => {
+  test("are refused with 429 when the app's queue is full; another app's are sent", async () => {
+    const [loud, quiet] = [await server.newApp(), await server.newApp()]
+    for (const app of [loud, quiet]) {
+      await app.users('amira', 'ben')
+      await app.as('amira').sendText('ben', 'first')
+    }
+    const held = await lockTalk(loud)
+    const params: SendParams = {
+      ...{ appNo: loud.no, kind: 'user', sender: 'amira', receiver: 'ben', target: '' },
+      ...{ category: 'message', type: 'text', data: '{"text":"more"}', tags: [], muid: null },
+      ...{ credential: Buffer.alloc(32), key: null, requestHash: null, clock: Date.now() },
+      ...{ parent: null, quoted: null, mentions: null, shows: true, verdict: null, files: null },
+    }
+    const waiting = sendTogether(server.deps, loud.cell, params)
+    await until('it waits', async () => (await held.waiting()) > 0)
+    const queued = Array.from({ length: 4_096 }, () => sendTogether(server.deps, loud.cell, params))
+    const { status, body, headers } = await say(loud, 'ben', 'too many')
+    assert.deepEqual([status, body.error.code], [429, 'ERR_TOO_MANY_AT_ONCE'])
+    assert.match(headers.get('retry-after') ?? '', /^[1-3]$/)
+    assert.equal((await say(quiet, 'ben', 'second')).status, 200)
+    await held.release()
+    await held.close()
+    await Promise.allSettled([waiting, ...queued])
+  })
+
+  test('are not sent again if the connection breaks, and the answer says that the outcome is unknown', async () => {
     const app = await server.newApp()
     await app.users('amira', 'ben')
     await app.as('amira').sendText('ben', 'first')
     const held = await lockTalk(app)
     const lost = say(app, 'ben', 'lost')
     await until('it waits', async () => (await held.waiting()) > 0)
-    await run(
-      app,
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query like '%send_message%'`,
-    )
-    const { status, body } = await lost
-    assert.deepEqual([status, body.error.code], [503, 'ERR_MISSION_FAILED'])
+    const { devMessage = '' } = await refused(held.cutOff(lost), 'ERR_MISSION_FAILED')
+    assert.match(devMessage, /^It is unknown whether the change was made\./)
     await held.release()
     await held.close()
     await app.as('amira').sendText('ben', 'next')

@@ -38,8 +38,10 @@ export interface BatchesOptions<T, R> {
   runOne(item: T): Promise<R>
   /** Whether this error of `runAll` says that nothing was stored. Otherwise the outcome is unknown. */
   isRolledBack(error: unknown): boolean
-  /** The error for a message that waited too long, or for which there is no room. */
-  overloaded(): Error
+  /** The error for a message of an app that has too many in the queue already. */
+  full(): Error
+  /** The error for a message that waited too long. */
+  late(): Error
   /** How long a message may wait for its call. */
   patienceMs: number
 }
@@ -117,7 +119,7 @@ export class Batches<T extends Batched, R> {
     const count = this.#queued.get(app) ?? 0
     // An app alone may use the whole queue. Beside others it gets its share, so that it can't lock them out.
     const apps = this.#queued.size + (count === 0 ? 1 : 0)
-    if (count >= QUEUE / apps) return Promise.reject(this.#options.overloaded())
+    if (count >= QUEUE / apps) return Promise.reject(this.#options.full())
     return new Promise((resolve, reject) => {
       const conversation = this.#conversationOf(item)
       const until = performance.now() + this.#options.patienceMs
@@ -251,7 +253,7 @@ export class Batches<T extends Batched, R> {
 
   #isInTime(entry: Entry<T, R>): boolean {
     if (performance.now() < entry.until) return true
-    this.#reject(entry, this.#options.overloaded())
+    this.#reject(entry, this.#options.late())
     return false
   }
 

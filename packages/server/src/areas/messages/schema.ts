@@ -87,7 +87,8 @@ export type NewMessage = Static<typeof NewMessage>
 
 const Sent = Type.Object(
   {
-    ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST', 'ERR_MISSION_FAILED']).properties,
+    ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST', 'ERR_TOO_MANY_AT_ONCE', 'ERR_MISSION_FAILED'])
+      .properties,
     data: Type.Optional(MessageRecord),
   },
   { additionalProperties: false, 'x-component': 'SendOutcome' },

@@ -1,5 +1,6 @@
 import { SYSTEM_UID } from '../../core/ids.ts'
 import type { Deps } from '../../deps.ts'
+import { drawRetryAfter } from '../../gate/turn.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import { isLockTimeout, isRejected } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
@@ -21,7 +22,7 @@ interface Item extends Batched {
 
 export type SendDeps = Pick<Deps, 'config' | 'metrics' | 'tracing' | 'lanes' | 'cache'>
 
-const OVERLOADED = 'Too many messages are waiting to be sent. This one was not sent.'
+const LATE = 'The message waited too long for its turn. It was not sent.'
 
 /** The batches of this process, one for each cell. */
 const batches = new WeakMap<Cell, Batches<Item, SentRow>>()
@@ -67,7 +68,8 @@ function openBatches({ config, metrics, tracing }: SendDeps, cell: Cell): Batche
     },
     runOne: ({ params }) => tracing.shared(() => sendAlone(cell, params)),
     isRolledBack: isRejected,
-    overloaded: () => fail('ERR_MISSION_FAILED', {}, { devMessage: OVERLOADED, retryAfter: 1 }),
+    full: () => fail('ERR_TOO_MANY_AT_ONCE', {}, { retryAfter: drawRetryAfter() }),
+    late: () => fail('ERR_MISSION_FAILED', {}, { devMessage: LATE, retryAfter: drawRetryAfter() }),
     patienceMs: config.engines.timeoutMs,
   })
 }

@@ -4,13 +4,14 @@ import { classify, type Model, type Part } from '../../core/models/adapter.ts'
 import { attachmentsOf, contentOf, type Media } from '../../core/moderation/content.ts'
 import { readFormula } from '../../core/moderation/formula.ts'
 import type { Operand } from '../../core/moderation/rules.ts'
+import { lookupTable } from '../../platform/lookup-table.ts'
 import { CallFailed } from '../../platform/net/json-call.ts'
 import { publicUrl } from '../files/record.ts'
 import type { Asked, Asking, CheckHit, Engine, Subject } from './engine.ts'
 import { modelFor } from './models.ts'
 
 /** Labels of the contract, and what common classifiers call them. A label that a classifier has itself comes first. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
+const ALIASES = lookupTable<readonly string[]>({
   'identity attack': ['hate', 'hate/threatening'],
   insult: ['harassment'],
   obscene: ['sexual'],
@@ -21,7 +22,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   'visually disturbing': ['violence/graphic'],
   'hate symbols': ['hate'],
   'drugs & tobacco': ['illicit'],
-}
+})
 const ANY = ['anyof', 'any unsafe content']
 
 const plain = (label: string) => label.toLowerCase().replaceAll(/[_-]/g, ' ').trim()

@@ -76,7 +76,7 @@ export async function decideFlagged(
     return { success: true, message: status }
   }
   await removeFlags.run(tx, { appNo, id: row.id })
-  await insertReviewed.run(tx, { appNo, id: row.id })
+  await insertReviewed.run(tx, { appNo, id: row.id, sender: row.sender })
   await announce(tx, {
     ...{ appNo, type: 'message.unflagged', key: `conversation:${row.conversation}` },
     payload: { messageId: id },

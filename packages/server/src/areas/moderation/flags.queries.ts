@@ -22,10 +22,10 @@ export const removeFlags = query<{ appNo: number; id: number }>(
 )
 
 /** A message without its users' flags has been decided about. */
-export const insertReviewed = query<{ appNo: number; id: number }>(
+export const insertReviewed = query<{ appNo: number; id: number; sender: string }>(
   'flags.insertReviewed',
-  `insert into reviews (app_no, message_id, reason, reviewed_at, decision)
-   values (:appNo, :id, 'Users flagged the message.', clock_timestamp(), 'approved')
+  `insert into reviews (app_no, message_id, sender, reason, reviewed_at, decision)
+   values (:appNo, :id, :sender, 'Users flagged the message.', clock_timestamp(), 'approved')
    on conflict (app_no, message_id) do update
    set reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
      reviewed_at = excluded.reviewed_at, decision = excluded.decision`,

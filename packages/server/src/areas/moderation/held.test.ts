@@ -380,3 +380,35 @@ suite('reviewBlockedMessage', () => {
     await clean(app)
   })
 })
+
+suite('listBlockedMessagesReviewed', () => {
+  test('finds the messages of a sender and those of a rule, in pages', async () => {
+    const app = await newApp()
+    const byB = await sendJudged(server, app, ['b', 'a'], DISAPPROVED)
+    const others = [await hold(app, DISAPPROVED), await hold(app, DISAPPROVED, GROUP)]
+    const { id: flagged } = await app.as('b').sendText('a', 'Flagged')
+    const remark = { body: { reasonId: 'spam' } }
+    await app.as('a').call('POST', `/v3/messages/${flagged}/flagged`, remark)
+    const list = async (which: string, query: string): Promise<string[]> => {
+      const { body } = await app.call('GET', `/v3/moderation/${which}-messages${query}`)
+      return body.data.map(({ message }: { message: { id: string } }) => message.id)
+    }
+    const [first = '', second = ''] = others.map(({ id }) => id)
+    assert.deepEqual(await list('blocked', '?sender=a'), [first, second])
+    assert.deepEqual(await list('reviewed', '?sender=a'), [])
+    const decide = (what: string, id: string) =>
+      app.call('PATCH', `/v3/moderation/${what}-messages/${id}`, { body: { status: 'approved' } })
+    await decide('flagged', flagged)
+    for (const id of [byB.id, first, second]) await decide('blocked', id)
+    assert.deepEqual(await list('blocked', '?sender=a'), [])
+    assert.deepEqual(await list('reviewed', '?sender=a'), [first, second])
+    assert.deepEqual(await list('reviewed', `?sender=a&limit=1&id=${first}`), [second])
+    assert.deepEqual(await list('reviewed', '?sender=a&limit=1&affix=prepend'), [second])
+    assert.deepEqual(await list('reviewed', '?sender=b'), [byB.id, flagged])
+    assert.deepEqual(await list('reviewed', '?sender=c'), [])
+    assert.deepEqual(await list('reviewed', '?ruleId=no-spoilers'), [byB.id, first, second])
+    assert.deepEqual(await list('reviewed', '?ruleId=no-spoilers&sender=b'), [byB.id])
+    assert.deepEqual(await list('reviewed', '?ruleId=other'), [])
+    await clean(app)
+  })
+})

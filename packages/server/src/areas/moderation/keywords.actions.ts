@@ -46,7 +46,7 @@ export function toKeywordList(app: Pick<ServedApp, 'id'>, row: KeywordListRow): 
   }
 }
 
-const isDefault = (id: string) => Object.hasOwn(DEFAULT_LISTS, id)
+const isDefault = (id: string) => id in DEFAULT_LISTS
 
 function untouched(id: string): KeywordListRow | undefined {
   const list = DEFAULT_LISTS[id]

@@ -30,7 +30,7 @@ const toFlagReason = (row: ReasonRow): FlagReasonRecord => ({
 })
 
 const defaultReason = (id: string): FlagReasonRecord | undefined => {
-  const reason = Object.hasOwn(DEFAULT_REASONS, id) ? DEFAULT_REASONS[id] : undefined
+  const reason = DEFAULT_REASONS[id]
   return reason && { id, ...reason, default: true, createdAt: 0, updatedAt: 0 }
 }
 

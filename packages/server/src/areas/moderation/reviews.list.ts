@@ -4,28 +4,13 @@ import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { listReferred } from '../../core/message-rows.ts'
 import { seconds } from '../../core/time.ts'
 import { cutPage, idRange } from '../../platform/http/id-page.ts'
-import {
-  listDoneDown,
-  listDoneUp,
-  listHeld,
-  listOpenDown,
-  listOpenUp,
-  type ReviewRow,
-} from './reviews.queries.ts'
+import { listHeld, listReviewRows, type ReviewRow } from './reviews.queries.ts'
 import type { BlockedMessage, ReviewQuery } from './reviews.schema.ts'
-
-const LISTS = {
-  open: { up: listOpenUp, down: listOpenDown },
-  done: { up: listDoneUp, down: listDoneDown },
-}
 
 /** Blocked messages by message id. Those whose user or group was deleted are left out. */
 export async function listReviews(actor: Actor, which: 'open' | 'done', query: ReviewQuery) {
   const { no: appNo, cell } = actor.app
-  const { sender = null, ruleId = null } = query
-  const { down, ...range } = idRange(query)
-  const list = LISTS[which][down ? 'down' : 'up']
-  const rows = await list.many(cell.db, { appNo, ...range, sender, ruleId })
+  const rows = await listReviewRows(cell.db, appNo, which, query, idRange(query))
   const { shown, meta } = cutPage(rows, query)
   const ids = shown.map(({ id }) => id)
   const moderator = { viewer: null, moderates: isModerator(actor) }

@@ -2,43 +2,36 @@ import type { ReviewRecord } from '@loquat/protocol'
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { HELD_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { GROUP_IS_THERE, HELD_IS_SHOWN, PARTIES_ARE_THERE } from '../../core/visibility.ts'
-import { query } from '../../platform/db/query.ts'
+import { type Executor, query } from '../../platform/db/query.ts'
+import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { ReviewQuery } from './reviews.schema.ts'
 
 type Json = Record<string, unknown>
 
 export type ReviewRow = Omit<CellRows['reviews'], 'app_no'> & { id: number }
 
-type ReviewRange = {
-  appNo: number
-  after: number
-  before: number
-  limit: number
-  /** Null: of all senders, or of all rules. */
-  sender: string | null
-  ruleId: string | null
+/** By message id. The statement depends on the filters, because each has an index of its own. */
+export function listReviewRows(
+  db: Executor,
+  appNo: number,
+  which: 'open' | 'done',
+  { sender, ruleId }: Pick<ReviewQuery, 'sender' | 'ruleId'>,
+  range: { down: boolean; after: number; before: number; limit: number },
+): Promise<ReviewRow[]> {
+  const where = [
+    sql`r.app_no = ${appNo} and r.message_id > ${range.after} and r.message_id < ${range.before}`,
+    which === 'open' ? sql`r.reviewed_at is null` : sql`r.reviewed_at is not null`,
+    ...(sender === undefined ? [] : [sql`r.sender = ${sender}`]),
+    ...(ruleId === undefined ? [] : [sql`r.rule_id = ${ruleId}`]),
+  ]
+  const order = new Sql([range.down ? 'r.message_id desc' : 'r.message_id'], [])
+  return runSql<ReviewRow>(
+    db,
+    'reviews.list',
+    sql`select r.message_id as id, r.* from reviews r where ${joinSql(where, ' and ')}
+      order by ${order} limit ${range.limit}`,
+  )
 }
-
-const reviews = (which: string, order: string) => `
-  select r.message_id as id, r.* from reviews r
-  where r.app_no = :appNo and ${which} and r.message_id > :after and r.message_id < :before
-    and (:ruleId::text is null or r.rule_id = :ruleId)
-    and (:sender::text is null or exists (
-      select from held_messages k where k.app_no = :appNo and k.id = r.message_id and k.sender = :sender)
-      or exists (select from messages m where m.app_no = :appNo and m.id = r.message_id and m.sender = :sender))
-  order by r.message_id ${order} limit :limit`
-
-const OPEN = 'r.reviewed_at is null'
-const DONE = 'r.reviewed_at is not null'
-export const listOpenUp = query<ReviewRange, ReviewRow>('reviews.listOpenUp', reviews(OPEN, ''))
-export const listOpenDown = query<ReviewRange, ReviewRow>(
-  'reviews.listOpenDown',
-  reviews(OPEN, 'desc'),
-)
-export const listDoneUp = query<ReviewRange, ReviewRow>('reviews.listDoneUp', reviews(DONE, ''))
-export const listDoneDown = query<ReviewRange, ReviewRow>(
-  'reviews.listDoneDown',
-  reviews(DONE, 'desc'),
-)
 
 /** Held messages by id, unordered. */
 export const listHeld = query<

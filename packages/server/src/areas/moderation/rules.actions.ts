@@ -76,7 +76,7 @@ export function toRule(app: Pick<ServedApp, 'id'>, stored: RuleRow): RuleRecord 
   }
 }
 
-const isDefault = (id: string) => Object.hasOwn(DEFAULT_RULES, id)
+const isDefault = (id: string) => id in DEFAULT_RULES
 
 /** Whether the value is a formula about media. */
 const isMedia = ({ operand, category }: Condition) =>

@@ -56,6 +56,45 @@ suite('calls', () => {
     assert.deepEqual([ofApple(plain), ofGoogle(own)], [[], []])
   })
 
+  test('of groups ring on for members until each has answered, rejected or let it ring', async () => {
+    const app = await server.newApp()
+    const [amira, ben, cleo, dan] = await app.users('amira', 'ben', 'cleo', 'dan', 'eve')
+    const members = { participants: ['ben', 'cleo', 'dan', 'eve'] }
+    await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+    await addFcm(app, servers)
+    const tokens = new Map<string, string>()
+    for (const uid of ['ben', 'cleo', 'dan', 'eve'])
+      tokens.set(uid, (await android(app, uid)).token)
+    const of = (uid: string) => ofGoogle(tokens.get(uid) ?? '')
+    const { sessionId } = await amira.calls.start({
+      ...{ receiver: 'team', receiverType: 'group', type: 'audio' },
+    })
+    await until('it rings', () => [...tokens.keys()].every((uid) => of(uid).length === 1))
+    const close = (status: string) => ({ action: 'close', tag: sessionId, status })
+    const closed = async (uid: string, status: string) => {
+      const [, { data } = { data: {} }] = await until(`it stops for ${uid}`, () => {
+        return of(uid).length > 1 && of(uid)
+      })
+      const { action, tag, callAction, conversationId } = data as Record<string, string>
+      assert.deepEqual({ action, tag, status: callAction }, close(status))
+      assert.equal(conversationId, 'group_team')
+    }
+    await ben.calls.join(sessionId, {})
+    await closed('ben', 'ongoing')
+    await cleo.calls.join(sessionId, {})
+    await closed('cleo', 'ongoing')
+    await dan.calls.reject(sessionId, {})
+    await closed('dan', 'ongoing')
+    assert.equal(of('eve').length, 1)
+    const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
+    await run(
+      `update calls set initiated_at = initiated_at - interval '46 seconds' where app_no = $1`,
+    )
+    await run(`update jobs set run_at = now() where app_no = $1 and name = 'calls.sweep'`)
+    await closed('eve', 'ongoing')
+    for (const uid of tokens.keys()) assert.equal(of(uid).length, 2)
+  })
+
   test('are taken back when the caller hangs up', async () => {
     const app = await server.newApp()
     const [amira] = await app.users('amira', 'ben')

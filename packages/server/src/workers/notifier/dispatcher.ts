@@ -432,8 +432,10 @@ function retraction(
     count: { unreadMessageCount?: number }
   },
 ): Notification | undefined {
-  const { conversationId } = payload.message ?? payload
-  const { call } = payload
+  const { call, uids } = payload
+  // What silences members of a group has no message.
+  const ofGroup = uids && { conversationId: `group_${call.callReceiver}` }
+  const { conversationId } = ofGroup ?? payload.message ?? payload
   const tags = call ? [call.sessionId] : (ids ?? []).map(String)
   const ended = call && { sessionId: call.sessionId, callAction: call.status }
   const closing = closePayload({ conversationId, tags, ...ended, ...count }, target)

@@ -33,11 +33,12 @@ export function loggedAs(event: LoggedEvent): OfEvent | undefined {
   const occurrence = occurrenceOf(event)
   if (!occurrence) return undefined
   const { type, message, by, kind, at } = occurrence
-  const { reaction, receiver } = event.payload
+  const { reaction, receiver, call } = event.payload
   return {
-    ...{ trigger: TRIGGERS[type], messageId: message.id, sender: by, sentAt: at },
+    ...{ trigger: TRIGGERS[type], sender: by, sentAt: at },
+    ...(message.id > 0 && { messageId: message.id }),
     ...{ category: message.category, type: message.type, receiverType: kind },
-    receiver: receiver ?? event.payload.message.receiver,
+    receiver: receiver ?? call?.callReceiver ?? event.payload.message.receiver,
     ...(reaction && { reactionId: Number(reaction.id), reactionSender: by }),
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { ask } from '../../../test/agent-runs.ts'
 import { admin, queryAt } from '../../../test/databases.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { holdLock } from '../../../test/locks.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { resultsIn, useModelServer } from '../../../test/model-server.ts'
 import { apnsError } from '../../../test/push/apns-server.ts'
 import { decrypted, newBrowser, startPushService } from '../../../test/push/browser.ts'
 import {
@@ -23,6 +25,9 @@ import { until } from '../../../test/until.ts'
 const servers = await startPushServers()
 const { apns, fcm } = servers
 const receiver = useReceiver()
+const models = useModelServer((call) =>
+  resultsIn(call).length === 0 ? ['Let me see.', { tool: 'look', args: {} }] : ['Here it is.'],
+)
 const server = useServer({ roles: ['api', 'worker'], env: servers.env })
 
 const UNAVAILABLE = { status: 503, body: '{"reason":"ServiceUnavailable"}' }
@@ -78,6 +83,12 @@ suite('notifications', () => {
   test('reach the devices of all members but the sender', async () => {
     const app = await team('amira', 'ben', 'cleo', 'dora')
     await addCustom(app, `${receiver.url}/push`)
+    const [senderAvatar, receiverAvatar] = [
+      'https://example.org/a.png',
+      'https://example.org/t.png',
+    ]
+    await app.client.users.update('amira', { avatar: senderAvatar })
+    await app.client.groups.update('team', { icon: receiverAvatar })
     const [own, phone, tablet] = [
       await iPhone(app, 'amira'),
       await iPhone(app, 'ben'),
@@ -93,6 +104,7 @@ suite('notifications', () => {
     const details = {
       ...{ tag: id, type: 'chat', sender: 'amira', senderName: 'amira', receiver: 'team' },
       ...{ receiverName: 'Team', receiverType: 'group', conversationId: 'group_team' },
+      ...{ senderAvatar, receiverAvatar },
     }
     const { sentAt, ...payload } = push?.payload ?? {}
     assert.match(sentAt, /^\d{13}$/)
@@ -115,6 +127,19 @@ suite('notifications', () => {
       data: { to: calls[0].data.to, notificationDetails: { ...details, ...texts } },
       ...{ appId: app.id, region: 'us', webhook: 'custom' },
     })
+  })
+
+  test('tell the user who asked an agent of its answer, and of nothing that it wrote before', async () => {
+    const app = await team('amira', 'ben')
+    const { url, key } = models
+    await app.client.modelProviders.create({ id: 'house', name: 'House', url, key })
+    const { uid: agent } = await app.client.agents.create({ name: 'Helper', providerId: 'house' })
+    const [phone, other] = [await iPhone(app, 'amira'), await iPhone(app, 'ben')]
+    const run = await ask({ app, amira: app.as('amira'), agent }, 'Where is it?')
+    // What it wrote, the call of a tool, and the answer.
+    assert.deepEqual([run.reason, run.steps.length], ['answered', 3])
+    await settled(app)
+    assert.deepEqual([shown(phone), shown(other)], [['Here it is.'], []])
   })
 
   test('reach browsers, which decrypt them', async () => {
@@ -411,8 +436,12 @@ suite('what devices show', () => {
     await settled(app)
     const badges = apns.received
       .filter(({ device }) => device === phone.token)
-      .map(({ payload }) => payload.aps.badge)
-    assert.deepEqual(badges, [1, 2, 1])
+      .map(({ payload }) => [payload.aps.badge, payload.unreadMessageCount])
+    assert.deepEqual(badges, [
+      [1, 1],
+      [2, 2],
+      [1, 1],
+    ])
   })
 
   test('after quiet hours, says how many messages came', async () => {

@@ -199,7 +199,10 @@ export interface PreparedRow {
   wanted: boolean
 }
 
-/** What has changed since it was decided: the session, blocks, the message, the read mark, whether the caller still waits. */
+/**
+ * What has changed since it was decided: the session, blocks, the message, the read mark, whether the call still rings. In a
+ * group it does so after the first answer, too.
+ */
 export const prepareDeliveries = query<{ appNo: number; ids: number[] }, PreparedRow>(
   'notifier.prepare',
   `select d.id, d.uid, encode(d.push_hash, 'hex') as hash, d.conversation, d.position, d.message_id, d.what,
@@ -210,7 +213,9 @@ export const prepareDeliveries = query<{ appNo: number; ids: number[] }, Prepare
          m.id is not null and m.deleted_at is null
          and (d.what in ('reaction', 'call') or coalesce(i.read_id, 0) < d.message_id)
          and (d.what <> 'call' or exists (select from call_participants w
-           where w.app_no = :appNo and w.uid = d.by_uid and w.state = 'waiting'))
+           join call_participants r on r.app_no = w.app_no and r.call_id = w.call_id
+           where w.app_no = :appNo and w.uid = d.by_uid and r.uid = d.uid and r.no = 0 and r.state = 'invited'
+             and (w.state = 'waiting' or w.state = 'ongoing' and h.kind = 'group')))
          and coalesce(i.cleared_id, 0) < d.message_id
          and (h.kind = 'user' or i.scope is not null)
          and not exists (select from blocks b

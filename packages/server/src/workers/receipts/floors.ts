@@ -9,10 +9,15 @@ import {
   scanMembers,
 } from './queries.ts'
 
-/** How many members a group may have to look at all of them each time, and how many laggards larger groups keep. */
-const LAGGARDS = 100
-/** Members per statement. */
-const SCAN = 10_000
+/** Numbers of members. Tests lower them, so that small groups are treated as large ones. */
+export interface Sizes {
+  /** How many members a group may have to look at all of them each time, and how many laggards larger groups keep. */
+  laggards: number
+  /** Members per statement. */
+  scan: number
+}
+
+const SIZES: Sizes = { laggards: 100, scan: 10_000 }
 /** Small groups per statement. A user who is deactivated can be a member of thousands. */
 const GROUPS = 100
 
@@ -30,15 +35,16 @@ export interface Candidate {
 export interface FloorOptions {
   appNo: number
   kind: ReceiptKind
-  laggards?: number
 }
 
 /** Finds out how far the members of these groups are. Groups without members who give receipts are left out. */
 export async function findCandidates(
   db: Executor,
-  { appNo, kind, laggards = LAGGARDS }: FloorOptions,
+  { appNo, kind }: FloorOptions,
   conversations: number[],
+  sizes = SIZES,
 ): Promise<Candidate[]> {
+  const { laggards } = sizes
   const floors = await listFloors.many(db, { appNo, kind, conversations })
   const small = floors.filter(({ members }) => members <= laggards)
   const found = new Map<number, Reached[]>()
@@ -54,7 +60,7 @@ export async function findCandidates(
     const candidate =
       floor.members <= laggards
         ? candidateOf(floor, found.get(floor.conversation) ?? [], null, null)
-        : await findInLarge(db, { appNo, kind, laggards }, floor)
+        : await findInLarge(db, { appNo, kind, ...sizes }, floor)
     if (candidate) candidates.push(candidate)
   }
   return candidates
@@ -65,7 +71,7 @@ export async function findCandidates(
  * furthest behind, and a bound that all others have reached. Members only move forward, so as long as two laggards
  * haven't passed the bound, the others don't matter.
  */
-async function findInLarge(db: Executor, options: Required<FloorOptions>, floor: Floor) {
+async function findInLarge(db: Executor, options: FloorOptions & Sizes, floor: Floor) {
   const { appNo, kind } = options
   const { conversation, laggards, bound, last_id } = floor
   if (laggards && bound !== null) {
@@ -86,13 +92,13 @@ async function findInLarge(db: Executor, options: Required<FloorOptions>, floor:
 /** The members who are furthest behind: one more than are kept, for the bound. */
 async function scanGroup(
   db: Executor,
-  { appNo, kind, laggards }: Required<FloorOptions>,
+  { appNo, kind, laggards, scan }: FloorOptions & Sizes,
   conversation: number,
 ): Promise<Reached[]> {
   const most = laggards + 1
   let lowest: Reached[] = []
   for (let after: string | null = ''; after !== null; ) {
-    const from = { appNo, kind, conversation, after, scan: SCAN, most }
+    const from = { appNo, kind, conversation, after, scan, most }
     const part: { last: string | null; lowest: Reached[] } = await scanMembers.one(db, from)
     lowest = [...lowest, ...part.lowest].sort((one, other) => one.id - other.id).slice(0, most)
     after = part.last

@@ -11,7 +11,7 @@ import type { Cell } from '../../platform/cells/directory.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { isLeaseLost, type Lease, Worker } from '../../platform/leases/leases.ts'
 import { takeTurn } from '../app-turn.ts'
-import { findCandidates } from './floors.ts'
+import { findCandidates, type Sizes } from './floors.ts'
 import { listDue } from './queries.ts'
 import { follow, runReceipts } from './receipts.ts'
 
@@ -37,7 +37,10 @@ async function takeLeases() {
 }
 
 /** Gives all events their positions, then does all the work that is due for the app. */
-async function settle(app: TestApp, { epochsAgo = 0, laggards = 100 } = {}) {
+async function settle(
+  app: TestApp,
+  { epochsAgo = 0, ...more }: { epochsAgo?: number; sizes?: Sizes } = {},
+) {
   leases ??= await takeLeases()
   const { sequencer, receipts } = leases
   const lease = { ...receipts, epoch: receipts.epoch - epochsAgo }
@@ -45,7 +48,7 @@ async function settle(app: TestApp, { epochsAgo = 0, laggards = 100 } = {}) {
   await rows(cell.db, step, [sequencer.workerId, sequencer.epoch])
   for (const due of await listDue.many(cell.db, {})) {
     if (due.app_no !== app.no) continue
-    while (await follow({ cell, lease, laggards }, due));
+    while (await follow({ cell, lease, ...more }, due));
   }
 }
 
@@ -348,10 +351,14 @@ const step = fc.tuple(
 )
 
 suite('receipts of all members in random groups', () => {
-  for (const laggards of [100, 3]) {
-    test(`are those of a plain recount, with ${laggards} laggards`, async () => {
+  for (const sizes of [
+    { laggards: 100, scan: 10_000 },
+    { laggards: 3, scan: 2 },
+  ]) {
+    const { laggards, scan } = sizes
+    test(`are those of a plain recount, with ${laggards} laggards and ${scan} members per statement`, async () => {
       const history = fc.array(step, { minLength: 40, maxLength: 60 })
-      const run = (steps: [string, string, number, boolean][]) => compare(steps, laggards)
+      const run = (steps: [string, string, number, boolean][]) => compare(steps, sizes)
       await fc.assert(fc.asyncProperty(history, run), {
         ...seeded,
         numRuns: LONG ? 40 : 2,
@@ -362,7 +369,7 @@ suite('receipts of all members in random groups', () => {
 })
 
 /** Replays a history and compares after each step that is followed by work. */
-async function compare(steps: [string, string, number, boolean][], laggards: number) {
+async function compare(steps: [string, string, number, boolean][], sizes: Sizes) {
   const app = await newTeam(UIDS)
   const ids: string[] = []
   const expected = new Map<string, number>()
@@ -378,7 +385,7 @@ async function compare(steps: [string, string, number, boolean][], laggards: num
     // Users who aren't members can't do most of these; members can't join.
     await act?.().catch(() => {})
     if (!works) continue
-    await settle(app, { laggards })
+    await settle(app, { sizes })
     for (const kind of ['delivered', 'read'] as const) {
       for (const [, sender, id] of await recount(app, kind)) {
         const key = `${kind} ${sender}`

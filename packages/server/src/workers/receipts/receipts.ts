@@ -6,7 +6,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { takeTurn } from '../app-turn.ts'
 import type { JobContext } from '../job.ts'
-import { type Candidate, findCandidates } from './floors.ts'
+import { type Candidate, findCandidates, type Sizes } from './floors.ts'
 import {
   type DoneMessage,
   endProgress,
@@ -44,7 +44,7 @@ const KINDS: Record<ReceiptKind, ReceiptKind[]> = {
   read: ['read'],
 }
 
-export type ReceiptContext = Pick<JobContext, 'cell' | 'lease'> & { laggards?: number }
+export type ReceiptContext = Pick<JobContext, 'cell' | 'lease'> & { sizes?: Sizes }
 
 /** Announces which messages all members of a group have received or read, in apps with a webhook for it. */
 export async function runReceipts(context: JobContext): Promise<void> {
@@ -130,14 +130,13 @@ function changesIn({ log, deletions }: Batch): Map<number, Change> {
 
 /** Announces what these events completed and moves on in the log, all in one transaction. */
 async function examine(
-  { cell: { db }, lease, laggards }: ReceiptContext,
+  { cell: { db }, lease, sizes }: ReceiptContext,
   app: App,
   batch: Batch,
 ): Promise<void> {
   const changes = changesIn(batch)
-  const options = laggards === undefined ? app : { ...app, laggards }
   const found: Found[] = []
-  for (const candidate of await findCandidates(db, options, [...changes.keys()])) {
+  for (const candidate of await findCandidates(db, app, [...changes.keys()], sizes)) {
     const change = changes.get(candidate.floor.conversation)
     if (change && hasChanged(candidate)) {
       found.push({ candidate, change, done: await listMessages(db, app, candidate, change) })

@@ -211,6 +211,81 @@ suite('deliveries', () => {
     )
   })
 
+  test('calls and meetings send the data of their triggers, and which of the two it is', async () => {
+    const { app, path } = await hooked()
+    const [ana, bo] = await app.users('ana', 'bo')
+    const kinds = ['started', 'participant_joined', 'participant_left', 'ended']
+    const triggerIds = [
+      ...['call', 'meeting'].flatMap((prefix) => kinds.map((kind) => `${prefix}_${kind}`)),
+      ...['call_initiated', 'call_rejected', 'call_cancelled'],
+    ]
+    await app.client.webhooks.addTriggers('a', { triggerIds })
+    const toBo = { receiver: 'bo', type: 'audio' } as const
+    const call = await ana.calls.start(toBo)
+    await bo.calls.join(call.sessionId, {})
+    await bo.calls.leave(call.sessionId, {})
+    const rejected = await ana.calls.start(toBo)
+    await bo.calls.reject(rejected.sessionId, {})
+    const meeting = await ana.calls.start({ ...toBo, type: 'video', mode: 'meet' })
+    await ana.calls.leave(meeting.sessionId, {})
+    await until('all were called', () =>
+      taken(receiver, path).some(({ json }) => json.trigger === 'meeting_ended'),
+    )
+    const calls = taken(receiver, path).map(({ json }) => json)
+    const talk = await ana.calls.get(call.sessionId)
+    const meet = await ana.calls.get(meeting.sessionId)
+    type Ended = typeof talk
+    const of = ({ sessionId }: Ended) => ({ sessionId })
+    const occupant = ({ participants, type }: Ended, name: string, left = true) => {
+      const place = participants.find(({ uid }) => uid === name)
+      return {
+        ...{ uid: name, name, joined_at: place?.joinedAt, audio_call: String(type === 'audio') },
+        ...(left && { left_at: place?.leftAt }),
+      }
+    }
+    const session = (
+      prefix: string,
+      type: string,
+      record: Ended,
+      uids: string[],
+      leaver: string,
+    ) => [
+      [`${prefix}_started`, type, { created_at: record.startedAt, ...of(record) }],
+      ...uids.map((uid) => [
+        ...[`${prefix}_participant_joined`, type],
+        { occupant: occupant(record, uid, false), ...of(record) },
+      ]),
+      [
+        ...[`${prefix}_participant_left`, type],
+        { occupant: occupant(record, leaver), ...of(record) },
+      ],
+      [
+        ...[`${prefix}_ended`, type],
+        {
+          ...{ created_at: record.startedAt, destroyed_at: record.endedAt, ...of(record) },
+          all_occupants: uids.map((uid) => occupant(record, uid)),
+        },
+      ],
+    ]
+    assert.deepEqual(
+      calls.flatMap(({ trigger, type, data }) => (data.call ? [] : [[trigger, type, data]])),
+      [
+        ...session('call', 'call', talk, ['ana', 'bo'], 'bo'),
+        ...session('meeting', 'meet', meet, ['ana'], 'ana'),
+      ],
+    )
+    assert.deepEqual(
+      calls.flatMap(({ trigger, type, data: { call: message } }) =>
+        message ? [[trigger, type, message.category, message.type, message.data.action]] : [],
+      ),
+      [
+        ['call_initiated', undefined, 'call', 'audio', 'initiated'],
+        ['call_initiated', undefined, 'call', 'audio', 'initiated'],
+        ['call_rejected', undefined, 'call', 'audio', 'rejected'],
+      ],
+    )
+  })
+
   test('a disabled webhook sends nothing and continues where it was once it is enabled', async () => {
     const hook = await hooked()
     await groups(hook, 'one')

@@ -10,7 +10,7 @@ export interface WebhookRequest {
 }
 
 /** The parts of an event's definition that matter here. */
-type Definition = { summary: string; trigger?: string; triggerData?: unknown }
+type Definition = { summary: string; trigger?: string; triggerData?: unknown; session?: string }
 
 /** The payload is sent as the log stores it, unless webhooks use another shape for this type. */
 function dataOf(type: EventType, payload: string): string {
@@ -30,9 +30,10 @@ export function requestFor(
   secrets: Secrets,
 ): WebhookRequest {
   const type = event.type as EventType
-  const { trigger }: Definition = events[type]
+  const { trigger, session }: Definition = events[type]
   const { app_no: appNo, app_id: appId, id: hookId, use_basic_auth, username } = webhook
-  const rest = JSON.stringify({ appId, region, webhook: hookId }).slice(1)
+  const envelope = { appId, region, webhook: hookId, ...(session && { type: session }) }
+  const rest = JSON.stringify(envelope).slice(1)
   const body = `{"trigger":${JSON.stringify(trigger)},"data":${dataOf(type, event.payload)},${rest}`
   const id = idOf(webhook, event)
   const timestamp = Math.floor(Date.now() / 1000)

@@ -331,7 +331,11 @@ suite('emails and SMS about unread messages', () => {
   })
 
   test('of an app with a server of its own go there, in the form of the contract', async () => {
-    const app = await mailingApp(['ada', 'ben'])
+    const app = await mailingApp(['ada', 'ben'], {
+      preferences: { email: { includeMessageObjectSetting: true } },
+    })
+    const avatar = 'https://example.org/ben.png'
+    await app.client.users.update('ben', { avatar })
     await app.client.emailProviders.deleteSmtp()
     const custom = {
       isEnabled: true,
@@ -341,19 +345,27 @@ suite('emails and SMS about unread messages', () => {
       basicAuthPassword: '',
     }
     await app.client.emailProviders.createCustom({ ...custom, useStoredEmailID: false })
+    await app.client.smsProviders.createCustom({ ...custom, useStoredPhNo: true })
     await app.as('ada').contactDetails.delete()
-    await say(app, 'ben', 'ada', 'hello <@uid:ada>')
+    await app.as('ada').contactDetails.update({ phno: '+33100000000' })
+    const { id } = await say(app, 'ben', 'ada', 'hello <@uid:ada>')
     await runUntil(clock + 3 * HOUR)
-    const { trigger, data, appId, webhook } = hook.received[0]?.json ?? {}
-    assert.deepEqual(
-      [trigger, appId, webhook],
-      ['email-notification-payload-generated', app.id, 'custom'],
-    )
-    assert.deepEqual(data.to, { uid: 'ada', name: 'ada' })
-    assert.deepEqual(data.messages, [
-      { sender: { uid: 'ben', name: 'ben' }, message: 'hello @ada' },
-    ])
-    assert.equal(data.subject, 'You have 1 new messages from ben')
+    const sentAs = (name: string) => {
+      const call = hook.received.find(({ json }) => json.trigger === name)?.json ?? {}
+      assert.deepEqual([call.appId, call.webhook], [app.id, 'custom'])
+      return call.data
+    }
+    const mail = sentAs('email-notification-payload-generated')
+    assert.deepEqual(mail.to, { uid: 'ada', name: 'ada' })
+    const [{ messageObject, ...message }] = mail.messages
+    const shown = { sender: { uid: 'ben', name: 'ben', avatar }, message: 'hello @ada' }
+    assert.deepEqual([message, messageObject.id], [shown, id])
+    assert.deepEqual(mail.senderDetails, { uid: 'ben', name: 'ben', avatar })
+    assert.equal(mail.subject, 'You have 1 new messages from ben')
+    const { smsContent, ...sms } = sentAs('sms-notification-payload-generated')
+    assert.deepEqual(sms.to, { uid: 'ada', name: 'ada', phno: '+33100000000' })
+    assert.deepEqual([sms.messages, sms.groupDetails], [[shown], undefined])
+    assert.equal(smsContent, 'You have 1 new messages from ben')
   })
 
   suite('testEmailProvider, testSmsProvider', () => {
