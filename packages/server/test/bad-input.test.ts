@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApi } from '../src/api.ts'
@@ -101,6 +103,17 @@ async function assertAnswers(wire: Wire): Promise<number> {
 }
 
 const total = { requests: 0, single: 0, accepted: 0, refused: 0 }
+const counts: Record<string, { accepted: number; refused: number }> = {}
+
+/** MB of the heap after a garbage collection, each time a tenth of the requests is done. */
+const heap: number[] = []
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+function measureHeap() {
+  collectGarbage()
+  heap.push(Math.round(process.memoryUsage().heapUsed / 2 ** 20))
+}
 
 suite('bad input breaks no operation', { concurrency: 4 }, () => {
   before(async () => {
@@ -113,19 +126,27 @@ suite('bad input breaks no operation', { concurrency: 4 }, () => {
     test(`${operation.operationId}: ${each} bad requests`, async () => {
       const ground: Ground = operation.manage ? new ManagementGround() : new AppGround()
       const statuses = new Set<number>()
+      const count = { accepted: 0, refused: 0 }
+      counts[operation.operationId] = count
       const attempt = async (changes: Change[]) => {
         const { wire, ids } = await ground.wire(operation)
         const bad = changes.reduce((changed, made) => change(changed, made, ids), wire)
         const status = await assertAnswers(bad)
         statuses.add(status)
         if (status < 300 && !['GET', 'HEAD'].includes(bad.method)) ground.wrote(bad.method)
-        total.requests++
         if (changes.length === 1) total.single++
-        if (status < 300) total.accepted++
-        else total.refused++
+        const outcome = status < 300 ? 'accepted' : 'refused'
+        count[outcome]++
+        total[outcome]++
+        if (++total.requests % (REQUESTS / 10) === 0) measureHeap()
       }
       await attempt([])
       assert.deepEqual([...statuses], [200], 'the request without a fault succeeds')
+      // Names that every object inherits are ids like any other.
+      const id = operation.path.match(/\{(\w+)\}(?!.*\{)/)?.[1]
+      for (const value of id ? ['__proto__', 'constructor'] : []) {
+        await attempt([{ at: 'param', name: id ?? '', value }])
+      }
       await fc.assert(fc.asyncProperty(badRequest(operation), attempt), {
         numRuns: each,
         ...seeded,
@@ -137,7 +158,15 @@ suite('bad input breaks no operation', { concurrency: 4 }, () => {
 
 test('some of the bad requests succeeded and some reached the operation', (t) => {
   t.diagnostic(JSON.stringify(total))
+  if (LONG) t.diagnostic(JSON.stringify(counts))
   assert.ok(total.single > total.requests / 3)
   assert.ok(total.accepted > total.requests / 20)
   assert.ok(total.refused > total.requests / 3)
+})
+
+test('bad requests leave nothing in memory', { skip: !LONG }, (t) => {
+  t.diagnostic(`MB of the heap: ${heap.join(', ')}`)
+  const [first = 0, last = 0] = [heap[0], heap.at(-1)]
+  // 200 bytes kept of each request would exceed it.
+  assert.ok(last < first + 150, `${first} MB became ${last} MB`)
 })

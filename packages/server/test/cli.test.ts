@@ -24,6 +24,7 @@ import {
 } from './databases.ts'
 import { databaseUrl } from './engines.ts'
 import { LOQUAT, loquat, type Outcome, type Serving, startServing } from './loquat.ts'
+import { startScriptedJanus } from './scripted-janus.ts'
 
 /** No engines run in this folder. */
 const NOWHERE = { LOQUAT_ENGINES_DIR: '/nonexistent/engines' }
@@ -386,6 +387,65 @@ suite('apps list and cells list', () => {
       ['us-1', `${host}${pathname}`, true],
     )
     for (const { stdout } of [cells, json]) assert.ok(!stdout.includes(password))
+  })
+})
+
+suite('media-servers', () => {
+  test('are added if they answer, drained, and removed when no call is on them', async (t) => {
+    const janus = await startScriptedJanus('hush')
+    t.after(janus.stop)
+    const own = { ...env, ...ownerEnv(), LOQUAT_MEDIA_SECRET: 'hush' }
+    const run = (word: string, address: string, ...flags: string[]) =>
+      command(['media-servers', word, '--address', address, ...flags], own)
+    const listed = async () =>
+      JSON.parse((await command(['media-servers', 'list', '--json'], own)).stdout)
+    const werift = {
+      ...{ address: 'werift', region: null, acceptsCalls: true, calls: 0 },
+      ...{ answers: null, senders: null, fromEnvironment: true },
+    }
+    assertRefused(
+      await run('add', 'http://127.0.0.1/janus'),
+      /--address must look like janus\+http/,
+    )
+    const dead = `janus+http://127.0.0.1:${await freePort()}/janus`
+    assertRefused(
+      await run('add', dead),
+      /does not answer as a media server/,
+      /Nothing was changed/,
+    )
+    const address = ['media-servers', 'add', '--address', janus.address]
+    const wrong = await command(address, { ...own, LOQUAT_MEDIA_SECRET: 'other' })
+    assertRefused(wrong, /Unauthorized/, /LOQUAT_MEDIA_SECRET/)
+    assertRefused(await run('drain', janus.address), /no media server janus/)
+    assertRefused(await run('remove', 'werift'), /is in LOQUAT_MEDIA_SERVERS/)
+    assert.deepEqual(await listed(), [werift])
+
+    assert.equal((await run('add', janus.address, '--region', 'eu')).code, 0)
+    janus.rooms.set(1, new Set([1, 2]))
+    const { appId } = await createApp()
+    await queryAt(
+      cellUrl,
+      `insert into calls (app_no, id, conversation, kind, receiver, initiator, type, mode, status, media_server)
+       select app_no, n, n, 'user', 'ben', 'amira', 'audio', 'call', case n when 1 then 'ongoing' else 'ended' end, $2
+       from apps, generate_series(1, 2) n where app_id = $1`,
+      [appId, janus.address],
+    )
+    const shown = { address: janus.address, region: 'eu', calls: 1, answers: true, senders: 2 }
+    assert.deepEqual(await listed(), [
+      { ...shown, acceptsCalls: true, fromEnvironment: false },
+      werift,
+    ])
+    assertRefused(await run('remove', janus.address), /1 call is on/, /media-servers drain/)
+    assert.equal((await run('drain', janus.address)).code, 0)
+    assert.match(
+      (await command(['media-servers', 'list'], own)).stdout,
+      /^ADDRESS +REGION +NEW CALLS +CALLS +SENDERS +ANSWERS +NAMED BY\njanus\S+ +eu +no +1 +2 +yes +command\nwerift +all +yes +0 +- +- +environment\n/,
+    )
+    assert.equal((await run('add', janus.address)).code, 0)
+    const [again] = await listed()
+    assert.deepEqual([again.acceptsCalls, again.region], [true, 'eu'])
+    assert.equal((await run('remove', janus.address, '--despite-calls')).code, 0)
+    assert.deepEqual(await listed(), [werift])
   })
 })
 

@@ -168,8 +168,8 @@ const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 const parametersIn = ({ path }: Operation) => path.split('{').length
 
 /**
- * Ignores one slash at the end; an operation with an empty id at the end has two. Like the router, it
- * prefers a literal path to one with a parameter in the same place.
+ * Ignores one slash at the end; an operation with an empty id at the end has two, like one with an empty id elsewhere.
+ * Like the router, it prefers a literal path to one with a parameter in the same place.
  */
 const byName = [...operations, ...managed].toSorted(
   (one, other) => parametersIn(one) - parametersIn(other),
@@ -177,7 +177,7 @@ const byName = [...operations, ...managed].toSorted(
 const patterns = byName.map((operation) => ({
   operation,
   pattern: new RegExp(
-    `^${operation.path.replace(/\{\w+\}$/, '(?:[^/]+|(?=/$))').replace(/\{\w+\}/g, '[^/]+')}/?$`,
+    `^${operation.path.replace(/\{\w+\}$/, '(?:[^/]+|(?=/$))').replace(/\{\w+\}/g, '[^/]*')}/?$`,
   ),
 }))
 

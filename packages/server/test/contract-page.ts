@@ -30,14 +30,12 @@ export function contractPage(note: string, ledger: Ledger): string {
   return [
     '# Contract',
     note,
-    "This service follows the public contract of such a service, so that code written for it moves over unchanged. This page lists everything in that contract: what is **built**, where this service **deviates** and why, and what is **waiting** for an area that isn't built yet. A test compares it with the OpenAPI documents, the error catalogue and the tables of events.",
+    'This service follows the public contract of such a service, so that code written for it moves over unchanged. This page lists everything in that contract: what is **built**, and where this service **deviates** and why. A test compares it with the OpenAPI documents, the error catalogue and the tables of events.',
     '## Summary',
-    'Numbers of facts: built, and after the slashes those that deviate and those that wait, if there are any.',
+    'Numbers of facts: built, and after the slash those that deviate, if there are any.',
     summary(entries),
     '## Deviations',
     ...[...entries].map(([title, own]) => deviations(title, own)),
-    '## Waiting',
-    waiting([...entries.values()].flat()),
     '## Additions',
     'What this service offers in addition to the contract.',
     additions(ledger),
@@ -101,11 +99,9 @@ const count = (entries: Entry[], state: State['state']) =>
 
 function summary(entries: Map<string, Entry[]>): string {
   const cell = (list: Entry[]) => {
-    const [built, deviates, waits] = (['built', 'deviates', 'waiting'] as const).map((state) =>
-      count(list, state),
-    )
+    const [built, deviates] = (['built', 'deviates'] as const).map((state) => count(list, state))
     if (!list.length) return ''
-    return deviates || waits ? `${built} / ${deviates} / ${waits}` : `${built}`
+    return deviates ? `${built} / ${deviates}` : `${built}`
   }
   const row = (title: string, list: Entry[]) => [
     title,
@@ -134,20 +130,6 @@ function deviations(title: string, entries: Entry[]): string {
     return `- ${[...names, ...rules.map(({ name }) => `"${name}"`)].join(', ')}: ${why}`
   })
   return [`**${title}**`, lines.join('\n')].join('\n\n')
-}
-
-function waiting(entries: Entry[]): string {
-  const areas = Map.groupBy(
-    entries.filter(({ state }) => state.state === 'waiting'),
-    ({ state }) => (state.state === 'waiting' ? state.area : ''),
-  )
-  const rows = [...areas]
-    .toSorted()
-    .map(([area, list]) => [
-      area,
-      ...KINDS.map((kind) => `${list.filter((entry) => entry.kind === kind).length || ''}`),
-    ])
-  return table(['waiting for', ...Object.values(HEADINGS)], rows)
 }
 
 /** Grouped by reason. */
@@ -187,7 +169,7 @@ function areaPart(area: Area): string[] {
       ? table(
           ['error', 'status', 'state', 'when'],
           errors.map(({ code, status, state, never, when = '' }) => [
-            ...[`\`${code}\``, `${status}`, never ? 'never returned' : stateText(state), when],
+            ...[`\`${code}\``, `${status}`, never ? 'never returned' : state.state, when],
           ]),
         )
       : '',
@@ -195,21 +177,21 @@ function areaPart(area: Area): string[] {
       ? table(
           ['trigger', 'state', 'data'],
           triggers.map(({ name, state, data }) => [
-            ...[`\`${name}\``, stateText(state), fieldNames(data, state)],
+            ...[`\`${name}\``, state.state, fieldNames(data, state)],
           ]),
         )
       : '',
     events.length
       ? table(
           ['callback', 'state', 'event or frame'],
-          events.map(({ name, state, as }) => [`\`${name}\``, stateText(state), `\`${as}\``]),
+          events.map(({ name, state, as }) => [`\`${name}\``, state.state, `\`${as}\``]),
         )
       : '',
     settings.length
       ? table(
           ['setting', 'state', 'default'],
           settings.map(({ name, state, default: initial }) => [
-            ...[`\`${name}\``, stateText(state), initial === undefined ? '' : `\`${initial}\``],
+            ...[`\`${name}\``, state.state, initial === undefined ? '' : `\`${initial}\``],
           ]),
         )
       : '',
@@ -217,13 +199,7 @@ function areaPart(area: Area): string[] {
   ]
 }
 
-const stateText = (state: State) =>
-  state.state === 'waiting' ? `waiting for ${state.area}` : state.state
-
-function ruleEnd(state: State): string {
-  if (state.state === 'built') return ''
-  return state.state === 'deviates' ? ` *Deviates: ${state.why}*` : ` *Waiting for ${state.area}.*`
-}
+const ruleEnd = (state: State) => (state.state === 'deviates' ? ` *Deviates: ${state.why}*` : '')
 
 function operationRow({ name, state, deprecated, onBehalfOf, ...rest }: ContractOperation) {
   const { parameters, body, answer, meta, errors } = rest
@@ -233,7 +209,7 @@ function operationRow({ name, state, deprecated, onBehalfOf, ...rest }: Contract
   const own = fieldNames(answer?.fields ?? [], state)
   return [
     `\`${name}\``,
-    `${stateText(state)}${deprecated ? ', deprecated' : ''}`,
+    `${state.state}${deprecated ? ', deprecated' : ''}`,
     [acting, fieldNames(parameters, state)].filter((part) => part).join(', '),
     fieldNames(body, state),
     [
@@ -250,10 +226,10 @@ function operationRow({ name, state, deprecated, onBehalfOf, ...rest }: Contract
 /** With a star if required, and with the state if it isn't that of the whole. */
 function fieldNames(fields: Field[], outer: State = { state: 'built' }): string {
   return fields
-    .filter(({ path }) => path !== '$ref')
+    .filter((field) => !isLink(field) || field.path === 'extends')
     .map(({ path, is, required, state }) => {
       if (path === 'extends') return `all of ${is}`
-      const mark = state.state === outer.state ? '' : ` (${stateText(state)})`
+      const mark = state.state === outer.state ? '' : ` (${state.state})`
       return `\`${path}${required ? '*' : ''}\`${mark}`
     })
     .join(', ')

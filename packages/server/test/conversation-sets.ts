@@ -5,6 +5,7 @@
 
 import { type Draw, drawFrom, pick } from '../src/fill/names.ts'
 import type { Db } from '../src/platform/db/db.ts'
+import { addToTotal } from '../src/platform/db/totals.ts'
 import { queryAt } from './databases.ts'
 
 const USERS = 1_400
@@ -125,6 +126,22 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
   )
   // Beside other tests, the statistics may be those of tables that were nearly empty, and a recount takes minutes.
   await queryAt(cell.url, 'analyze users, groups, conversations, inbox, direct_views, uncounted')
+}
+
+/** Stores the totals as the service keeps them: a removed user's views count until they are swept, a removed group's don't. */
+export async function addTotals({ no, cell }: App): Promise<void> {
+  const text = `select count(*) filter (where i.kind = 'user' and i.visible)::int as "views.user",
+      count(*) filter (where i.kind = 'user' and i.visible and not i.blocked)::int as "views.user.unblocked",
+      count(*) filter (where i.kind = 'group' and i.scope is not null and h.shown_id > i.cleared_id
+        and g.removed_at is null)::int as "views.group"
+    from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+      left join groups g on i.kind = 'group' and g.app_no = i.app_no and g.guid = i.with_id
+    where i.app_no = $1`
+  const { rows } = await cell.db.query<Record<string, number>>({
+    ...{ name: '', label: 'test.read', text, values: [no] },
+  })
+  for (const [what, total] of Object.entries(rows[0] ?? {}))
+    await addToTotal(cell.db, no, what, total)
 }
 
 function directHeads(draw: Draw, uids: string[]) {

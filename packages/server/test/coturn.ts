@@ -27,6 +27,7 @@ export async function startCoturn(secret: string): Promise<Coturn> {
       ...['-n', '--listening-ip', HOST, '--listening-port', String(port), '--relay-ip', HOST],
       // As docs/operating.md says.
       ...['--use-auth-secret', '--static-auth-secret', secret, '--realm', 'turn.test', '--no-cli'],
+      '--no-tcp-relay',
       // Peers of tests are on this machine.
       ...['--allow-loopback-peers', '--no-tls', '--no-dtls', '--log-file', 'stdout'],
       ...['--userdb', join(dir, 'users'), '--pidfile', pidFile],

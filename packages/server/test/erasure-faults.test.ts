@@ -26,9 +26,11 @@ const STEPS = [
     'erasures.complete',
   ],
 ]
+/** Each stage of the job ends with one. */
+const CHECKPOINTS = 27
 const POINTS = [
   ...STEPS.flatMap((name) => [`${name} before 1`, `${name} after 1`]),
-  ...Array.from({ length: 12 }, (_, n) => `jobs.checkpoint after ${n + 1}`),
+  ...Array.from({ length: CHECKPOINTS }, (_, n) => `jobs.checkpoint after ${n + 1}`),
 ]
 /** Between the ledger and the job, and in the middle of the work. */
 const SOME = ['erasures.insert after 1', 'users.sweep after 1']

@@ -106,6 +106,7 @@ suite('loquat import', () => {
     assert.equal(code, 0, stdout)
     const { user, message, unmapped } = JSON.parse(stdout)
     assert.deepEqual([user.imported, message.imported], [2, 1])
+    assert.match(message.checksum, /^[0-9a-f]{16}$/)
     assert.deepEqual(unmapped, { 'email addresses of users': 1 })
   })
 })
@@ -140,6 +141,15 @@ suite('loquat export', () => {
     assert.equal(await stored(copy), 1)
     const { data } = await amira.messages.list({ limit: 1 })
     await refers(app, id, data[0]?.id ?? '')
+  })
+
+  test('says that a file cannot be written', async () => {
+    const app = await server.newApp()
+    const file = join(folder, 'nowhere', 'app.ndjson')
+    const { code, stderr } = await loquat(['export', file, '--app', app.id], server.env)
+    assert.equal(code, 1)
+    assert.match(stderr, /^The file ".+app\.ndjson" can't be written: ENOENT/m)
+    assert.doesNotMatch(stderr, /^ +at /m)
   })
 
   /** Imports another message with a file, and deletes the first one: the file stays. */

@@ -147,18 +147,17 @@ export function shareServer(): void {
 /** Starts a server with databases of its own, unless `shareServer` was called. Each test makes its own apps in it. */
 export function useServer(options?: ServerOptions): TestServer {
   const own = !sharing || options !== undefined
+  let starting: Promise<Started> | undefined
   let started: Started
 
   before(async () => {
-    if (own) {
-      started = await startServer(options ?? {})
-      return
-    }
-    shared ??= startServer({})
-    started = await shared
+    if (own) starting = startServer(options ?? {})
+    else shared ??= startServer({})
+    started = await (starting ?? (shared as Promise<Started>))
   })
+  // If all tests are left out by their names, this runs while the server is still starting.
   after(async () => {
-    if (own && started) await endServer(started)
+    if (starting) await endServer(await starting)
   })
 
   return {

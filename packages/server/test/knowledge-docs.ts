@@ -124,7 +124,7 @@ export function testEmbedder({ url, key }: ModelServer): Embedder & { close(): v
   const { signal } = new AbortController()
   const names = { id: 'house meanings', name: 'house meanings' }
   const model = { ...names, outbound, url, key, model: 'meanings' }
-  return { ...model, exhausted: false, timeoutMs: 60_000, signal, close: () => outbound.close() }
+  return { ...model, timeoutMs: 60_000, signal, close: () => outbound.close() }
 }
 
 export const docs = () =>
@@ -139,8 +139,9 @@ export async function askDocs(
   embedder?: Embedder,
 ) {
   const missed: string[] = []
+  const meaning = embedder && { embedder, ledger: db }
   for (const [question, file] of QUESTIONS) {
-    const { chunks: found } = await findKnowledge(db, asker, question, 5, embedder)
+    const { chunks: found } = await findKnowledge(db, asker, question, 5, meaning)
     if (!found.some(({ title }) => title === file)) missed.push(`${question} (${file})`)
   }
   return { asked: QUESTIONS.length, hits: QUESTIONS.length - missed.length, missed }

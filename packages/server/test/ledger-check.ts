@@ -113,9 +113,8 @@ const documents = new Map(
 )
 
 const isBuilt = ({ state }: { state: State }) => state.state === 'built'
-const isOffered = ({ state }: { state: State }) => state.state !== 'waiting'
 
-/** What is wrong with entries of an area: built ones that differ or don't exist, waiting ones that do. */
+/** What is wrong with entries of an area: built ones that differ or don't exist. */
 export const checkArea = (area: Area, ledger: Ledger): string[] => [
   ...[...area.records].flatMap(([name, fields]) => checkRecord(name, fields, ledger)),
   ...area.operations.flatMap((operation) => checkOperation(operation, ledger)),
@@ -154,10 +153,17 @@ function checkPermissions(table: Record<string, Permission>, fields: Field[]): s
 /** Records are compared where an operation answers with them, or with the component that they name. */
 function checkRecord(name: string, fields: Field[], { areas }: Ledger): string[] {
   if (permissions[name]) return checkPermissions(permissions[name], fields)
-  const component = fields.find(({ path }) => path === '$ref')?.is
   const { resolve = unresolved } = documents.get('GET /v3/messages') ?? {}
+  const own = fields.filter((field) => !isLink(field))
+  const linked = (link: string) => fields.find(({ path }) => path === link)?.is
+  const [component, frame, tests] = [linked('$ref'), linked('frame'), linked('shownBy')]
+  if (tests)
+    return checkShown(
+      own.filter(isBuilt).map(({ path }) => path),
+      tests,
+    )
+  if (frame) return checkFields(name, own, bodiesOf(frame), { resolve: unresolved, request: false })
   if (component) {
-    const own = fields.filter((field) => !isLink(field))
     const schema = resolve(`#/components/schemas/${component}`)
     return checkFields(name, own, [schema], { resolve, request: false })
   }
@@ -174,8 +180,6 @@ function checkRecord(name: string, fields: Field[], { areas }: Ledger): string[]
 function checkOperation(operation: ContractOperation, { areas, records }: Ledger): string[] {
   const { state, at: name, answer } = operation
   if (state.state === 'deviates') return []
-  if (state.state === 'waiting')
-    return documents.has(name) ? [`${name} waits for ${state.area}, but exists`] : []
   const returned = new Set(areas.flatMap((area) => area.errors.filter(isBuilt)).map(codeOf))
   const recordOf = (name = '') => records.get(name) ?? []
   const ours = documents.get(name)
@@ -238,8 +242,6 @@ function checkFields(
     const { path, required, state } = field
     const found = find(schemas, path, resolve)
     if (found === 'open' || state.state === 'deviates') return []
-    if (state.state === 'waiting')
-      return found ? [`${where} ${path} waits for ${state.area}, but exists`] : []
     if (!found) return [`${where} ${path} doesn't exist`]
     const problems = contradiction(field, found.schemas, resolve)
     if (required && !found.required && !found.open)
@@ -264,7 +266,6 @@ function schemasAt({ answer, resolve }: Operation, path: string): Schema[] {
 function checkError({ code, status, never, state }: Area['errors'][number]): string[] {
   const ours = (errors as Record<string, { status: number }>)[code]
   const problems = [
-    ours && state.state === 'waiting' && `waits for ${state.area}, but exists`,
     ours && state.state === 'built' && ours.status !== status && `has the status ${ours.status}`,
     !ours && state.state === 'built' && "isn't in the catalogue",
     never && !Object.hasOwn(impossibleErrors, code) && "isn't among the codes never returned",
@@ -272,18 +273,27 @@ function checkError({ code, status, never, state }: Area['errors'][number]): str
   return problems.filter((problem) => problem).map((problem) => `${code} ${problem}`)
 }
 
-function checkTrigger({ name, data, state }: Area['triggers'][number]): string[] {
+/** What we send to servers of others is in no document: tests that look at it name its fields. */
+function checkShown(paths: string[], tests: string): string[] {
+  const texts = tests
+    .split(' ')
+    .map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
+    .join('')
+  const nameOf = (path: string) => path.split('.').at(-1) ?? path
+  return paths
+    .filter((path) => !new RegExp(`\\b${nameOf(path)}\\b`).test(texts))
+    .map((path) => `${path} isn't named by ${tests}`)
+}
+
+function checkTrigger({ name, data, shownBy, state }: Area['triggers'][number]): string[] {
+  if (shownBy) return checkShown([name], shownBy)
   const ours = triggers.get(name)
-  if (state.state === 'waiting' && ours) return [`${name} waits for ${state.area}, but exists`]
   if (state.state !== 'built') return []
   if (!ours) return [`there is no trigger ${name}`]
   const payload = sampleOf(schemaOf(events[ours.type].payload))
   const sent = triggerDataOf(ours.type, payload)
   return data.flatMap(({ path, state: own }) => {
-    const there = hasPath(sent, path)
-    if (own.state === 'waiting' && there)
-      return [`${name} ${path} waits for ${own.area}, but exists`]
-    return own.state === 'built' && !there ? [`${name} ${path} doesn't exist`] : []
+    return own.state === 'built' && !hasPath(sent, path) ? [`${name} ${path} doesn't exist`] : []
   })
 }
 
@@ -328,7 +338,7 @@ export function checkAdditions({ areas, records, additions }: Ledger): string[] 
     operations: targets,
     errors: areas.flatMap((area) => area.errors).map(codeOf),
     events: [
-      ...areas.flatMap((area) => area.events.filter(isOffered).map(({ as }) => as)),
+      ...areas.flatMap((area) => area.events.map(({ as }) => as)),
       ...[...triggers].flatMap(([trigger, { type }]) =>
         areas.some((area) => area.triggers.some(({ name }) => name === trigger)) ? type : [],
       ),
@@ -365,11 +375,10 @@ function compare(
 }
 
 function compareOperation(
-  { at: name, state, onBehalfOf, parameters, body, answer, meta }: ContractOperation,
+  { at: name, onBehalfOf, parameters, body, answer, meta }: ContractOperation,
   records: Ledger['records'],
   additions: Additions,
 ): string[] {
-  if (state.state === 'waiting') return []
   const fields = [answer?.record, answer?.or].flatMap((name) => records.get(name ?? '') ?? [])
   const everywhere = Object.keys(additions.parameters['every operation'] ?? {})
   const taken = [...pathsOf(parameters), ...(onBehalfOf === 'ignored' ? [] : ['onBehalfOf'])]

@@ -6,23 +6,7 @@ import { parse } from 'yaml'
 
 const FOLDER = fileURLToPath(new URL('../contract/', import.meta.url))
 
-/** What parts of the contract can wait for. */
-const AREAS = [
-  'agents',
-  'calls',
-  'extensions',
-  'files',
-  'import',
-  'management',
-  'moderation',
-  'notifications',
-  'webhooks',
-]
-
-export type State =
-  | { state: 'built' }
-  | { state: 'deviates'; why: string }
-  | { state: 'waiting'; area: string }
+export type State = { state: 'built' } | { state: 'deviates'; why: string }
 
 /** A parameter or field. Its path is relative to the body, the record or the query. */
 export interface Field {
@@ -74,7 +58,7 @@ export interface Area {
   records: Map<string, Field[]>
   operations: ContractOperation[]
   errors: ContractError[]
-  triggers: { name: string; data: Field[]; state: State }[]
+  triggers: { name: string; data: Field[]; shownBy: string | undefined; state: State }[]
   events: { name: string; as: string; fields: Record<string, string>; state: State }[]
   settings: { name: string; default: unknown; state: State }[]
   rules: { text: string; state: State }[]
@@ -100,10 +84,7 @@ export interface Ledger {
 
 /** As the files are written. */
 interface StateSource {
-  /** In an area that waits as a whole. */
-  built?: true
   deviates?: string
-  waiting?: string
 }
 type FieldSource = string | number | ({ is: string } & StateSource)
 type FieldsSource = Record<string, FieldSource>
@@ -122,6 +103,11 @@ interface OperationSource extends StateSource {
   meta?: string[] | FieldsSource
   errors?: (string | ({ code: string } & StateSource))[]
 }
+interface TriggerSource extends StateSource {
+  data?: FieldsSource
+  /** The tests of a call that isn't one of a webhook. */
+  shownBy?: string
+}
 interface AreaSource extends StateSource {
   title: string
   host?: 'manage'
@@ -130,7 +116,7 @@ interface AreaSource extends StateSource {
   parameters?: Record<string, FieldsSource>
   operations?: Record<string, OperationSource>
   errors?: Record<string, number | ({ status: number; when?: string; never?: true } & StateSource)>
-  triggers?: Record<string, FieldsSource | ({ data?: FieldsSource } & StateSource)>
+  triggers?: Record<string, FieldsSource | TriggerSource>
   events?: Record<string, { as: string; fields?: Record<string, string> } & StateSource>
   settings?: Record<string, unknown>
   rules?: (string | ({ rule: string } & StateSource))[]
@@ -139,13 +125,8 @@ interface AreaSource extends StateSource {
 const BUILT: State = { state: 'built' }
 
 /** The state that an entry gives, or else that of the entry around it. */
-function stateOf({ built, deviates, waiting }: StateSource, outer: State): State {
-  if (built) return BUILT
-  if (deviates !== undefined) return { state: 'deviates', why: deviates }
-  if (waiting === undefined) return outer
-  if (!AREAS.includes(waiting)) throw new Error(`the ledger knows no area "${waiting}"`)
-  return { state: 'waiting', area: waiting }
-}
+const stateOf = ({ deviates }: StateSource, outer: State): State =>
+  deviates === undefined ? outer : { state: 'deviates', why: deviates }
 
 /** Names can share a definition: `createdAt*, updatedAt: integer`. */
 function readFields(source: FieldsSource, outer: State, sets: AreaSource['parameters'] = {}) {
@@ -198,12 +179,14 @@ function readOperation(name: string, source: OperationSource, area: AreaSource):
 
 function readTrigger(name: string, source: NonNullable<AreaSource['triggers']>[string]) {
   // Fields alone mean that the trigger is built.
-  const wrapped = ['data', 'deviates', 'waiting'].some((key) => Object.hasOwn(source, key))
-  const { data = {}, ...own } = wrapped
-    ? (source as { data?: FieldsSource } & StateSource)
-    : { data: source as FieldsSource }
+  const wrapped = ['data', 'deviates'].some((key) => Object.hasOwn(source, key))
+  const {
+    data = {},
+    shownBy,
+    ...own
+  }: TriggerSource = wrapped ? (source as TriggerSource) : { data: source as FieldsSource }
   const state = stateOf(own, BUILT)
-  return { name, state, data: readFields(data, state) }
+  return { name, state, shownBy, data: readFields(data, state) }
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -246,8 +229,11 @@ function readArea(source: AreaSource): Area {
 const readFile = (name: string) =>
   parse(readFileSync(`${FOLDER}${name}.yaml`, 'utf8'), { merge: true, maxAliasCount: -1 })
 
-/** Fields that aren't fields: the record that this one extends, and the schema in our document that shows it. */
-export const isLink = ({ path }: Field) => path === 'extends' || path === '$ref'
+/**
+ * Fields that aren't fields: the record that this one extends, the schema in our document or the frame that shows it,
+ * and the tests of what we send elsewhere.
+ */
+export const isLink = ({ path }: Field) => ['extends', '$ref', 'frame', 'shownBy'].includes(path)
 
 /** A record's own fields, and those of the record that it extends. */
 function allFields(name: string, records: Map<string, Field[]>): Field[] {

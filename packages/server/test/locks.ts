@@ -1,10 +1,13 @@
 import pg from 'pg'
+import { queryAt } from './databases.ts'
 import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
 export interface Held {
   /** How many writers are waiting now. */
   waiting(): Promise<number>
+  /** Ends the connections of all writers that wait until the request is answered. It may wait more than once. */
+  cutOff<T>(request: Promise<T>): Promise<T>
   release(): Promise<void>
   close(): Promise<void>
 }
@@ -23,15 +26,49 @@ export async function holdLock(
   const [holder, observer] = await Promise.all([connect(cell.url), connect(cell.url)])
   await holder.query('begin')
   await holder.query(text, values)
-  const waiters = `select from pg_stat_activity
+  const waiters = `from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`
   return {
-    waiting: async () => (await observer.query(waiters)).rowCount ?? 0,
+    waiting: async () => (await observer.query(`select ${waiters}`)).rowCount ?? 0,
+    async cutOff(request) {
+      let answered = false
+      const settled = request.finally(() => {
+        answered = true
+      })
+      settled.catch(() => {})
+      await until('the request is answered', async () => {
+        await observer.query(`select pg_terminate_backend(pid) ${waiters}`)
+        return answered
+      })
+      return settled
+    },
     release: async () => void (await holder.query('commit')),
     async close() {
       await Promise.all([holder.end(), observer.end()])
     },
   }
+}
+
+/** Any number that no other advisory lock of the service has. */
+const READS = 7_707
+
+/**
+ * Every statement of the service that reads rows of this app in a table waits until it is released. Rows of other apps
+ * can be read. Only once for each database, in which the policy stays.
+ */
+export async function holdReads(app: TestApp, table: string): Promise<Held> {
+  await queryAt(
+    app.cell.url,
+    `create function wait_for_test() returns boolean language plpgsql as $$
+     begin
+       perform pg_advisory_xact_lock_shared(${READS});
+       return true;
+     end $$;
+     alter table ${table} enable row level security;
+     create policy of_test on ${table}
+       using (case app_no when ${app.no} then wait_for_test() else true end)`,
+  )
+  return holdLock(app, `select pg_advisory_xact_lock(${READS})`, [])
 }
 
 /** Runs `meanwhile` while a request waits for the lock, then releases the lock and returns the answer. */

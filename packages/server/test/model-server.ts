@@ -64,6 +64,8 @@ export function resultsIn({ turns }: ModelCall): string[] {
   })
 }
 
+type Embedded = number[][] | number | undefined
+
 export interface ModelServer {
   url: string
   key: string
@@ -71,7 +73,7 @@ export interface ModelServer {
   /** Can be replaced. */
   reply: (call: ModelCall) => ModelReply
   /** Can be replaced: vectors, a status, or undefined for no answer at all. */
-  embed: (texts: string[]) => number[][] | number | undefined
+  embed: (texts: string[]) => Embedded | Promise<Embedded>
   /** What it was asked to embed. */
   embedded: string[][]
   /** Cuts all connections. */
@@ -81,7 +83,7 @@ export interface ModelServer {
 /** Starts a server that ends with the test file. Call it at the top level of the file. */
 export function useModelServer(reply: ModelServer['reply']): ModelServer {
   const { models, start, end } = modelServer(reply)
-  before(start)
+  before(() => start())
   after(end)
   return models
 }
@@ -94,8 +96,8 @@ export function modelServer(reply: ModelServer['reply']) {
     ...{ url: '', key: 'sk-secret', calls: [], reply, cut, embed, embedded: [] },
   }
   const server = createServer((request, response) => void serve(models, request, response))
-  const start = async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const start = async (port = 0) => {
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
     models.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   }
   const end = () => {
@@ -138,7 +140,7 @@ async function serve(models: ModelServer, request: IncomingMessage, response: Se
   await DIALECTS[vendor](call, reply, response)
 }
 
-function serveEmbeddings(
+async function serveEmbeddings(
   models: ModelServer,
   key: string | undefined,
   body: string,
@@ -149,7 +151,7 @@ function serveEmbeddings(
   if (!Array.isArray(input) || input.length === 0 || !model || format !== 'float')
     return refuse(response, 400)
   models.embedded.push(input)
-  const vectors = models.embed(input)
+  const vectors = await models.embed(input)
   if (typeof vectors === 'number') return refuse(response, vectors)
   const data = vectors?.map((vector, index) => ({ object: 'embedding', index, embedding: vector }))
   const tokens = Math.ceil(Buffer.byteLength(input.join('')) / 4)

@@ -17,6 +17,7 @@ import {
 } from '../src/areas/history/streams.ts'
 import { walk } from '../src/areas/history/walk.ts'
 import { readAfter, START } from '../src/areas/imports/exports/reader.ts'
+import { listReviewRows } from '../src/areas/moderation/reviews.queries.ts'
 import * as pins from '../src/areas/pins/queries.ts'
 import * as reactions from '../src/areas/reactions/queries.ts'
 import * as saves from '../src/areas/saves/queries.ts'
@@ -27,7 +28,7 @@ import { findMessage } from '../src/core/message-access.ts'
 import { listReferred } from '../src/core/message-rows.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
 import { command } from './command.ts'
-import { ownerEnv } from './databases.ts'
+import { ownerEnv, queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 
 const server = useServer()
@@ -107,7 +108,16 @@ async function leaveTraces() {
     `update messages set reacted = true, saved = true, pinned_at = now() where app_no = ${app.no}
        and id in (select id ${some})`,
   )
-  await client.query('analyze reactions, reaction_counts, saves, messages')
+  // Moderators have reviewed nearly all messages, and one rule has blocked nearly all of them.
+  await client.query(`insert into reviews (app_no, message_id, sender, rule_id, reviewed_at, decision)
+    select app_no, id, sender, case when id % 997 = 0 then 'rare' else 'common' end,
+      case when id % 499 <> 0 then now() end, case when id % 499 <> 0 then 'approved' end
+    from messages where app_no = ${app.no}`)
+  // The service's role couldn't.
+  await queryAt(
+    app.cell.url,
+    `analyze reactions, reaction_counts, saves, messages, reviews, threads, thread_users, mentions`,
+  )
 }
 
 /** Half of all messages as if they had replies and mentioned their senders. */
@@ -121,7 +131,6 @@ const THREADS = [
    where m.id % 2 = 0`,
   `insert into mentions (app_no, uid, conversation, message_id, counts)
    select app_no, sender, conversation, id, true from messages where id % 2 = 0`,
-  'analyze threads, thread_users, mentions',
 ]
 
 /** The statement as the service would send it. */
@@ -242,7 +251,7 @@ suite('plans for any values', () => {
     'the threads of a user': () => listOfThreads(threads.threadsOfParticipant.older, uid),
   }
   const ids = [message]
-  const range = { after: 0, before: 10 ** 15, limit: LIMIT }
+  const range = { after: 0, before: Number.MAX_SAFE_INTEGER, limit: LIMIT }
   const marked: Record<string, () => Promise<Statement>> = {
     'reactions at messages of a page': () =>
       captured(
@@ -271,6 +280,20 @@ suite('plans for any values', () => {
     'the number of pinned messages': () =>
       captured(pins.countPinned as never, { appNo: app.no, conversation } as never),
   }
+  const capturedReviews = (which: 'open' | 'done', filter: { sender?: string; ruleId?: string }) =>
+    capturedFrom((db) =>
+      listReviewRows(db, app.no, which, filter, { ...range, down: which === 'done' }),
+    )
+  const reviews: Record<string, () => Promise<Statement>> = {
+    'reviewed messages': () => capturedReviews('done', {}),
+    'reviewed messages of a user': () => capturedReviews('done', { sender: uid }),
+    'reviewed messages of a user without messages': () => capturedReviews('done', { sender: 'a' }),
+    'reviewed messages of a rule': () => capturedReviews('done', { ruleId: 'rare' }),
+    'reviewed messages of a user and a rule': () =>
+      capturedReviews('done', { sender: uid, ruleId: 'common' }),
+    'blocked messages of a user': () => capturedReviews('open', { sender: uid }),
+    'blocked messages of a rule': () => capturedReviews('open', { ruleId: 'common' }),
+  }
   const walks: Record<string, () => Promise<Statement>> = {
     'a search in the app': () => capturedWalk({ searchKey: 'zzz' }, false),
     'a search of a user': () => capturedWalk({ searchKey: 'zzz' }, true),
@@ -289,7 +312,7 @@ suite('plans for any values', () => {
     'what is unread of a user': () => capturedWalk({ unread: true }, true),
     'messages of a user in a time': () => capturedWalk({ 'sentAt[from]': 1_700_000_000 }, true),
   }
-  for (const [what, statement] of Object.entries({ ...cases, ...marked, ...walks })) {
+  for (const [what, statement] of Object.entries({ ...cases, ...marked, ...reviews, ...walks })) {
     const most = what in walks ? MOST_WALKED : MOST_ROWS
     test(`use indexes only and touch few rows: ${what}`, async () => {
       const nodes = nodesOf(await planOf(await statement()))

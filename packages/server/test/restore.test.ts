@@ -153,15 +153,33 @@ async function newAppAt(url: string): Promise<TestApp> {
   return server.newApp()
 }
 
-/** Everything that was seen at a position must be the same event. */
-class Seen {
-  readonly #messages = new Map<number, string>()
+interface SeenMessage {
+  id: string
+  data: { text: string }
+}
 
-  add(position: number | undefined, messageId: string) {
+/** Whatever was seen at a position must be the same message, and whatever was seen with an id must have the same text. */
+class Seen {
+  readonly #ids = new Map<number, string>()
+  readonly #texts = new Map<string, string>()
+
+  add(position: number | undefined, { id, data: { text } }: SeenMessage) {
+    assert.equal(this.#texts.get(id) ?? text, text, `message ${id}`)
+    this.#texts.set(id, text)
     if (position === undefined) return
-    assert.equal(this.#messages.get(position) ?? messageId, messageId, `position ${position}`)
-    this.#messages.set(position, messageId)
+    assert.equal(this.#ids.get(position) ?? id, id, `position ${position}`)
+    this.#ids.set(position, id)
   }
+}
+
+/** How far each sequence of a cell has come, by name. */
+async function sequencesOf(url: string): Promise<Map<string, number>> {
+  const found = await queryAt(
+    url,
+    `select sequencename as name, coalesce(last_value, 0) as last from pg_sequences
+     where schemaname = 'public'`,
+  )
+  return new Map(found.rows.map(({ name, last }) => [name, Number(last)]))
 }
 
 async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>) {
@@ -181,7 +199,10 @@ async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>
     )
   const hooked = () => taken(receiver, path).map(({ json }) => json.data.message.data.text)
   const send = async (...texts: string[]) => {
-    for (const text of texts) await ana.sendText('bo', text)
+    for (const text of texts) {
+      const { id } = await ana.sendText('bo', text)
+      seen.add(undefined, { id, data: { text } })
+    }
   }
   /** The texts in the log after a position, and the last position. */
   const read = async (from: number) => {
@@ -191,7 +212,7 @@ async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>
       for (const { type, position, payload } of data) {
         if (type !== 'message.sent') continue
         const message = messageOf(payload)
-        seen.add(position, message.id)
+        seen.add(position, message)
         texts.push(message.data.text)
       }
       after = meta.next.after
@@ -219,6 +240,7 @@ async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>
     ({ code }) => code,
   )
 
+  const before = await sequencesOf(way.url)
   await way.restore(app.cell.id)
   // The database may have ended the wait, or time.
   assert.ok(['ERR_POSITION_LOST', 'ERR_MISSION_FAILED', 0].includes(await waiting))
@@ -260,17 +282,18 @@ async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>
 
   for (const { frames } of [device, returned, behind]) {
     for (const { type, position, body } of frames) {
-      if (type === 'message.sent') seen.add(position, body.message.id)
+      if (type === 'message.sent') seen.add(position, body.message)
     }
   }
   for (const { id, json } of taken(receiver, path)) {
-    seen.add(Number(id.split('_').at(-1)), json.data.message.id)
+    seen.add(Number(id.split('_').at(-1)), json.data.message)
   }
-  await app.users('cy')
-  await ana.sendText('cy')
-  const numbers = 'select max(no) as no from conversations where app_no = $1'
-  const [conversation] = await rows<{ no: number }>(app.cell.db, numbers, [app.no])
-  assert.ok((conversation?.no ?? 0) > 1e9)
+  const { url } = server.deps.directory.cell(app.cell.id)
+  const sequences = await sequencesOf(url)
+  for (const [name, last] of before) {
+    const now = sequences.get(name) ?? 0
+    assert.ok(now > last && now > 1e9, `${name} continues at ${now} after ${last}`)
+  }
   await until('nothing waits for a position', async () => {
     return (await rows(app.cell.db, 'select from outbox')).length === 0
   })
@@ -278,10 +301,9 @@ async function loseEvents(t: TestContext, open: (t: TestContext) => Promise<Way>
   for (const one of [returned, behind]) await one.close()
 }
 
-const messageOf = (payload: unknown) =>
-  (payload as { message: { id: string; data: { text: string } } }).message
+const messageOf = (payload: unknown) => (payload as { message: SeenMessage }).message
 
-suite('no device, reader or webhook misses a message silently, and no position is reused', () => {
+suite('no device, reader or webhook misses a message silently, and nothing is reused', () => {
   test('after a dump was restored', (t) => loseEvents(t, byDump))
   test('after a base backup was restored', (t) => loseEvents(t, byBaseBackup))
   test('after an asynchronous standby was promoted', { skip: !LONG }, (t) =>

@@ -42,7 +42,6 @@ suite('a held message is shown to nobody but its sender and moderators', () => {
     'reviews.lockHead',
     'reviews.lockMentioned',
     'reviews.findStatus',
-    ...['reviews.listOpenUp', 'reviews.listOpenDown', 'reviews.listDoneUp', 'reviews.listDoneDown'],
     // In events for the sender and webhooks alone.
     'reviews.describeHeld',
     // For the services that the app itself chose to decide about it.

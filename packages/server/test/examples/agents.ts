@@ -187,6 +187,10 @@ async function handOver(story: Story, agentUid: string): Promise<void> {
     ...{ ids, body: { text: 'Hello Marta.' }, status: 409 },
   })
   await story.show('takeAgentHandover', { ids })
+  await story.show('takeAgentHandover', {
+    title: 'Take it over from another person',
+    ...{ ids, body: { from: 'app' } },
+  })
   await story.show('getAgentHandover', { as: 'marta', ids })
   await story.show('closeAgentHandover', {
     title: 'A person answers already',

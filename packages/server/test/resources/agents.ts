@@ -267,6 +267,7 @@ export const samples: Samples = {
     return { body: { agentUid: await builtAgent.make(app, {}), uid, reason: 'I want a person' } }
   },
   listAgentHandovers: () => ({ query: { limit: '5', state: 'open' } }),
+  takeAgentHandover: () => ({ body: { from: 'app' } }),
   // Only the person who has taken it answers.
   async answerAgentHandover(app, { handoverId }) {
     await app.call('POST', `/v3/ai-agents/handovers/${handoverId}/take`)
