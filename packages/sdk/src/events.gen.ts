@@ -262,6 +262,8 @@ export interface EventPayloads {
       conversationId: string
       state: 'open' | 'taken' | 'closed'
       openedBy: 'agent' | 'user' | 'operator' | 'app'
+      /** Who handed it back. `timeout`: no person answered in time. */
+      closedBy?: 'user' | 'operator' | 'app' | 'timeout'
     }
   }
   /** A person took a conversation that was handed over. */
@@ -274,6 +276,8 @@ export interface EventPayloads {
       conversationId: string
       state: 'open' | 'taken' | 'closed'
       openedBy: 'agent' | 'user' | 'operator' | 'app'
+      /** Who handed it back. `timeout`: no person answered in time. */
+      closedBy?: 'user' | 'operator' | 'app' | 'timeout'
     }
   }
   /** A conversation was handed back to its agent. */
@@ -286,6 +290,8 @@ export interface EventPayloads {
       conversationId: string
       state: 'open' | 'taken' | 'closed'
       openedBy: 'agent' | 'user' | 'operator' | 'app'
+      /** Who handed it back. `timeout`: no person answered in time. */
+      closedBy?: 'user' | 'operator' | 'app' | 'timeout'
     }
   }
   /** A user flagged another user. */
@@ -1031,6 +1037,15 @@ export interface EventPayloads {
     message: CallMessage
     /** All devices that joined. */
     occupants: CallOccupant[]
+  }
+  /** A call of a group stops ringing for members who joined it, rejected it or did not answer within 45 seconds. It goes on for the others. */
+  'call.silenced': {
+    call: Call
+    /** The members whose devices stop ringing. */
+    uids: string[]
+    reason: 'answered' | 'rejected' | 'unanswered'
+    /** The device that answered. */
+    deviceId?: string
   }
   /** A device joined a call. */
   'call.participant.joined': {

@@ -29,6 +29,8 @@ export type Agent = {
   answersMentions: boolean
   /** Whether it answers other agents. */
   answersAgents: boolean
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds: number
   description?: string
   tools: string[]
   apiTools: string[]
@@ -78,7 +80,7 @@ export type AgentBudgetChanges = {
   userDayTokens?: number | null | undefined
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number | null | undefined
-  /** Tokens of the app in one month (UTC), with those of embeddings. */
+  /** Tokens of the app in one month (UTC), with those that embed its knowledge and searches in it. */
   appMonthTokens?: number | null | undefined
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number | null | undefined
@@ -97,7 +99,7 @@ export type AgentBudgets = {
   userDayTokens?: number
   /** Money for the questions of one user on one day (UTC). */
   userDayMoney?: number
-  /** Tokens of the app in one month (UTC), with those of embeddings. */
+  /** Tokens of the app in one month (UTC), with those that embed its knowledge and searches in it. */
   appMonthTokens?: number
   /** Money of the app in one month (UTC). */
   appMonthMoney?: number
@@ -164,6 +166,8 @@ export type AgentChanges = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds?: number | undefined
 }
 
 export type AgentCursor = {
@@ -229,6 +233,8 @@ export type AgentHandover = {
   answeredAt?: number
   /** When it was handed back, in Unix milliseconds. */
   closedAt?: number
+  /** Who handed it back. `timeout`: nobody answered in time (`handBackAfterSeconds` of the agent). */
+  closedBy?: 'user' | 'operator' | 'app' | 'timeout'
 }
 
 export type AgentRating = {
@@ -488,6 +494,8 @@ export type AgentRevisionDetails = {
     answersMentions?: boolean
     /** Whether it answers other agents. */
     answersAgents?: boolean
+    /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+    handBackAfterSeconds?: number
     /** What the agent is for. */
     description?: string
     /** Slugs of API tools. */
@@ -754,6 +762,8 @@ export type AnsweredHandover = {
   answeredAt?: number
   /** When it was handed back, in Unix milliseconds. */
   closedAt?: number
+  /** Who handed it back. `timeout`: nobody answered in time (`handBackAfterSeconds` of the agent). */
+  closedBy?: 'user' | 'operator' | 'app' | 'timeout'
   /** Id of the message with the answer. */
   messageId: string
 }
@@ -2086,6 +2096,8 @@ export type ExternalAgent = {
   answersMentions: boolean
   /** Whether it answers other agents. */
   answersAgents: boolean
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds: number
   integrateWith: string
   integrationType: 'agent'
   integrationMeta: {
@@ -2146,6 +2158,8 @@ export type ExternalAgentChanges = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds?: number | undefined
 }
 
 export type FcmProvider = {
@@ -2712,8 +2726,10 @@ export type ImportReport = {
   there: number
   /** Lines that were refused. */
   refused: number
-  /** Sum of the checksums of all items that were imported or there. Files with the same items have the same sum, whatever their order. */
+  /** Sum of the checksums of the lines that were imported. Imports of the same items have the same sum, whatever their order. */
   checksum: string
+  /** The same for lines whose items were there already. What is stored may differ from the line: nothing is overwritten. */
+  thereChecksum: string
 }
 
 export type ImportStart = {
@@ -2725,10 +2741,14 @@ export type ImportStart = {
 
 export type ImportedConversation = {
   conversationId: string
-  /** How many messages were imported or there. */
-  messages: number
-  /** Sum of their checksums. */
+  /** How many messages were imported. */
+  imported: number
+  /** Sum of the checksums of their lines. */
   checksum: string
+  /** How many messages were there already. */
+  there: number
+  /** Sum of the checksums of their lines. */
+  thereChecksum: string
 }
 
 export type ImportedGroup = {
@@ -3601,6 +3621,8 @@ export type NewAgent = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds?: number | undefined
 }
 
 export type NewAgentHandover = {
@@ -3916,6 +3938,8 @@ export type NewExternalAgent = {
   answersMentions?: boolean | undefined
   /** Whether it answers other agents. */
   answersAgents?: boolean | undefined
+  /** Seconds without an answer from a person, after a conversation was handed over or somebody took it, until the agent answers again. 0: never. */
+  handBackAfterSeconds?: number | undefined
 }
 
 export type NewFlagReason = {
@@ -5175,6 +5199,7 @@ export type SendOutcome = {
       | 'ERR_MESSAGE_THREAD_NESTING'
       | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
       | 'ERR_BAD_REQUEST'
+      | 'ERR_TOO_MANY_AT_ONCE'
       | 'ERR_MISSION_FAILED'
     message: string
   }
@@ -6113,7 +6138,7 @@ export type BlockUsersAnswer = Record<
     success: boolean
     message?: string
     error?: {
-      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF'
+      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF' | 'ERR_PLAN_QUOTA_RESTRICTION'
       message: string
     }
   }
@@ -6130,7 +6155,7 @@ export type UnblockUsersAnswer = Record<
     success: boolean
     message?: string
     error?: {
-      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF'
+      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF' | 'ERR_PLAN_QUOTA_RESTRICTION'
       message: string
     }
   }
@@ -7218,7 +7243,7 @@ export type ListAgentHandoversQuery = {
   state?: 'open' | 'taken' | 'closed' | undefined
 }
 
-export type TakeAgentHandoverQuery = {
+export type TakeAgentHandoverBody = {
   /** Take it over from this person: `takenBy` of the handover. */
   from?: string | undefined
 }
@@ -8220,6 +8245,7 @@ export type ListEventsQuery = {
         | 'call.busy'
         | 'call.unanswered'
         | 'call.ended'
+        | 'call.silenced'
         | 'call.participant.joined'
         | 'call.participant.left'
         | 'call.recorded'
@@ -12366,11 +12392,11 @@ export class AgentHandoversMethods extends UserAgentHandoversMethods {
   /** Take a conversation that was handed over. */
   async take(
     handoverId: string,
-    query?: TakeAgentHandoverQuery,
+    body?: TakeAgentHandoverBody,
     options?: CallOptions,
   ): Promise<AgentHandover> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take`, query },
+      { method: 'POST', path: `/v3/ai-agents/handovers/${segment(handoverId)}/take`, body },
       options,
     )
   }

@@ -7,6 +7,8 @@ export interface WebhookCall {
   appId: string
   region: string
   webhook: string
+  /** Of triggers about a session: whether it rang (`call`) or not (`meet`). */
+  type?: 'call' | 'meet'
 }
 
 export interface WebhookRequest {

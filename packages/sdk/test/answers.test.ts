@@ -5,7 +5,7 @@ import { type AgentEvent, Answers, type RunningAnswer } from '../src/agents/answ
 import { Loquat } from '../src/index.ts'
 import { answer, play, type Step } from './http-script.ts'
 
-const ids = { runId: 'r', conversationId: 'c', threadId: '1', messageId: '1' }
+const ids = { runId: 'r', agentUid: 'a', conversationId: 'c', threadId: '1', messageId: '1' }
 const stored = (text: string, state = 'running') =>
   answer(200, { data: { id: 'r', ...ids, state, text, attempt: 1, steps: [] } })
 
@@ -115,6 +115,18 @@ suite('a run with calls of tools', () => {
       ...{ toolCallId: 'c', name: 'book', displayName: 'Book a room' },
       ...{ arguments: '{"day":"Monday"}', waitsFor: 'approval' },
     })
+    answers.clear()
+  })
+})
+
+suite('a tool that an agent uses', () => {
+  test('is shown with the text that the app has set for while it runs', async () => {
+    const { answers, apply, shown } = await follow(stored(''))
+    const called = { toolCallId: 't', name: 'look', displayName: 'Look it up' }
+    apply('tool_call_start', { ...called, executionText: 'Looking …' })
+    assert.deepEqual(shown()?.tools, [{ ...called, executionText: 'Looking …', done: false }])
+    apply('tool_call_result', { toolCallId: 't' })
+    assert.equal(shown()?.tools[0]?.done, true)
     answers.clear()
   })
 })

@@ -11,6 +11,7 @@ import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { LONG } from '../../server/test/long.ts'
 import { type Serving, startServing } from '../../server/test/loquat.ts'
 import { type DeviceNetwork, openDeviceNetwork } from '../../server/test/network.ts'
+import { assertWithin } from '../../server/test/timed-test.ts'
 import { until } from '../../server/test/until.ts'
 import type { Calls } from '../src/calls/index.ts'
 import { buildPage, FAKE_DEVICES, hears, sees, seesMore, signIn } from './calls-browser.ts'
@@ -18,6 +19,9 @@ import { buildPage, FAKE_DEVICES, hears, sees, seesMore, signIn } from './calls-
 declare const page: { calls: Calls; frames(uid: string, screen?: boolean): number }
 
 const PEOPLE = ['amira', 'ben', 'cleo']
+
+/** After a crash, a call has healed or ended within this time. */
+const HEALS_MS = 20_000
 
 suite('calls in a network of devices', { skip: !LONG || !CAN_RUN_JANUS }, () => {
   const server = useServer()
@@ -117,8 +121,11 @@ suite('calls in a network of devices', { skip: !LONG || !CAN_RUN_JANUS }, () => 
 
   test('a crash of the media server moves the call to the other one', async () => {
     const janus = await mediaServer()
+    const killedAt = performance.now()
     janus.kill()
+    await until('it has moved', async () => (await mediaServer()) !== janus)
     await allSee(PEOPLE)
+    assertWithin(HEALS_MS, performance.now() - killedAt)
     assert.notEqual(await mediaServer(), janus)
   })
 
@@ -128,6 +135,7 @@ suite('calls in a network of devices', { skip: !LONG || !CAN_RUN_JANUS }, () => 
     await crash(cleo)
     await sees(tabs.amira as Page, ({ current }) => current?.participants.length === 1)
     const leftAfter = Date.now() / 1_000 - killedAt
+    assertWithin(HEALS_MS, leftAfter * 1_000)
     const call = await app.client.calls.get(sessionId)
     const place = call.participants.find(({ uid }) => uid === 'cleo')
     assert.equal(place?.state, 'ended')
@@ -152,6 +160,7 @@ suite('calls in a network of devices', { skip: !LONG || !CAN_RUN_JANUS }, () => 
     await until('both are back, or the call is over', async () => {
       return (await isBack()) || (await isOver())
     })
+    assertWithin(HEALS_MS, Date.now() - killedAt * 1_000)
     if (!(await isOver())) {
       await allSee(['amira', 'ben'])
       await (tabs.amira as Page).evaluate(() => page.calls.end())

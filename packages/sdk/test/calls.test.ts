@@ -6,12 +6,15 @@ import { openChromium } from '../../server/test/chromium.ts'
 import { CAN_CONVERT, CAN_RUN_JANUS, SECRET, startJanus } from '../../server/test/janus.ts'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { LONG } from '../../server/test/long.ts'
+import { taken, useReceiver } from '../../server/test/receiver.ts'
 import { until } from '../../server/test/until.ts'
 import type { Calls } from '../src/calls/index.ts'
 import { buildPage, FAKE_DEVICES, receives, sees, signIn as signInAt } from './calls-browser.ts'
 
 const janus = CAN_RUN_JANUS ? await startJanus() : undefined
+const receiver = useReceiver()
 const env = {
+  LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
   ...(janus && {
     LOQUAT_MEDIA_SERVERS: `${janus.address},werift`,
     LOQUAT_MEDIA_SECRET: SECRET,
@@ -65,19 +68,103 @@ async function checkRecordings(app: TestApp, sessionId: string): Promise<void> {
 
 const TYPES = { audio: 'audio/ogg', video: 'video/webm' }
 
+/** When something happened: between these two times, in seconds. However slow the machine is, that is exact. */
+type Moment = readonly [from: number, to: number]
+
+async function timed(work: () => Promise<unknown>): Promise<Moment> {
+  const from = Date.now() / 1_000
+  await work()
+  return [from, Date.now() / 1_000]
+}
+
+function assertAt(what: string, seconds: number | undefined, [from, to]: Moment): void {
+  assert.ok(
+    seconds !== undefined && seconds >= from - 1 && seconds <= to + 1,
+    `${what}: ${seconds}`,
+  )
+}
+
+/** What happened in the call: Ben answered, left and came back, and Amira ended it. */
+type Moments = Record<'answered' | 'left' | 'back' | 'ended', Moment>
+
+/** Record, messages, events, webhooks and minutes agree with what happened, to a second. */
+async function checkTimes(app: TestApp, sessionId: string, moments: Moments): Promise<void> {
+  const { answered, left, back, ended } = moments
+  const times = [
+    { uid: 'amira', joined: answered, left: ended },
+    { uid: 'ben', joined: answered, left },
+    { uid: 'ben', joined: back, left: ended },
+  ]
+  const call = await app.client.calls.get(sessionId)
+  assertAt('startedAt', call.startedAt, answered)
+  assertAt('endedAt', call.endedAt, ended)
+  for (const [nth, { uid, joinedAt, leftAt }] of call.participants.entries()) {
+    const [wanted] = times.slice(nth)
+    assert.equal(uid, wanted?.uid)
+    assertAt(`join ${nth}`, joinedAt, wanted?.joined ?? ended)
+    assertAt(`leave ${nth}`, leftAt, wanted?.left ?? ended)
+  }
+  const { data } = await app
+    .as('ben')
+    .messages.listGroup('team', { categories: ['call'], limit: 10 })
+  const sent = new Map(data.map((one) => [one.data?.action, one.sentAt]))
+  assertAt('the message about the answer', sent.get('ongoing'), answered)
+  assertAt('the message about the end', sent.get('ended'), ended)
+
+  const moved = { joined: [answered, answered, back], left: [left] }
+  const events = await app.events()
+  for (const what of ['joined', 'left'] as const) {
+    const [event, webhook] = [`call.participant.${what}`, `call_participant_${what}`]
+    const announced = events.filter(({ type }) => type === event)
+    const hooks = await until(`the webhook ${webhook}`, () => {
+      const calls = taken(receiver, '/calls').filter(({ json }) => json.trigger === webhook)
+      return calls.length === moved[what].length && calls
+    })
+    for (const [nth, moment] of moved[what].entries()) {
+      const { occupant } = announced[nth]?.payload ?? {}
+      assertAt(event, occupant?.[`${what}At`], moment)
+      assertAt(webhook, hooks[nth]?.json.data.occupant[`${what}_at`], moment)
+    }
+  }
+  const over = await until('the webhook call_ended', () =>
+    taken(receiver, '/calls').find(({ json }) => json.trigger === 'call_ended'),
+  )
+  assertAt('created_at', over.json.data.created_at, answered)
+  assertAt('destroyed_at', over.json.data.destroyed_at, ended)
+  assert.equal(over.json.data.all_occupants.length, 3)
+
+  const now = Date.now()
+  const day = 86_400_000
+  const { counts } = await app.client.stats.get({ fromDate: now - day, toDate: now + day })
+  const sum = (of: (time: (typeof times)[number]) => number) =>
+    times.reduce((total, time) => total + of(time), 0)
+  const all: Moment = [
+    sum((one) => one.left[0] - one.joined[1]),
+    sum((one) => one.left[1] - one.joined[0]),
+  ]
+  assertAt('minutes of the record', call.totalVideoMinutes * 60, all)
+  assertAt('minutes of the stats', (counts['call.video.ms'] ?? 0) / 1_000, all)
+}
+
 suite('calls in browsers', () => {
   test('carry audio, video, mutes and screens, are recorded, and a device leaves and comes back', async () => {
     const app = await server.newApp()
     await app.users('amira', 'ben')
     const members = { participants: ['ben'] }
     await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+    const webhookURL = `${receiver.url}/calls`
+    await app.client.webhooks.create({ id: 'calls', name: 'Calls', webhookURL })
+    const triggerIds = ['call_participant_joined', 'call_participant_left', 'call_ended']
+    await app.client.webhooks.addTriggers('calls', { triggerIds })
     const [amira, ben] = await Promise.all([signIn(app, 'amira'), signIn(app, 'ben')])
 
     await amira.evaluate(() =>
       page.calls.start({ receiver: 'team', receiverType: 'group', type: 'video' }),
     )
     await sees(ben, ({ incoming }) => incoming.length === 1)
-    await ben.evaluate(() => page.calls.join(page.calls.state.incoming[0]?.sessionId ?? ''))
+    const answered = await timed(() =>
+      ben.evaluate(() => page.calls.join(page.calls.state.incoming[0]?.sessionId ?? '')),
+    )
     await Promise.all([receives(amira, 'ben'), receives(ben, 'amira')])
     await sees(amira, ({ current }) => current?.phase === 'ongoing')
 
@@ -111,12 +198,12 @@ suite('calls in browsers', () => {
         values: [app.no],
       })
     assert.equal(await mediaServer(app), janus?.address ?? 'werift')
-    await ben.evaluate(() => page.calls.leave())
+    const left = await timed(() => ben.evaluate(() => page.calls.leave()))
     await sees(amira, ({ current }) => current?.participants.length === 0)
     await until('the media server has let go of Ben', async () =>
       (await connections()).rows.every(({ uid }) => uid === 'amira'),
     )
-    await ben.evaluate((id) => page.calls.join(id), sessionId)
+    const back = await timed(() => ben.evaluate((id) => page.calls.join(id), sessionId))
     await Promise.all([receives(amira, 'ben'), receives(ben, 'amira')])
 
     // The media server dies: the call moves to the other one, and both devices follow. That takes a while, because the
@@ -128,26 +215,17 @@ suite('calls in browsers', () => {
       assert.equal(await mediaServer(app), 'werift')
     }
 
-    await amira.evaluate(() => page.calls.end())
+    const ended = await timed(() => amira.evaluate(() => page.calls.end()))
     await sees(ben, ({ current }) => current === undefined)
     const call = await app.client.calls.get(sessionId)
     assert.equal(call.status, 'ended')
     assert.equal(call.totalParticipants, 3)
-    const seconds = call.participants.map(({ joinedAt = 0, leftAt = 0 }) => leftAt - joinedAt)
-    const total = seconds.reduce((sum, one) => sum + one, 0) / 60
-    assert.ok(Math.abs(call.totalVideoMinutes - total) < 0.1, `${call.totalVideoMinutes} ${total}`)
     const types = (await app.eventTypes()).filter((type) => /^call\.(?!recorded)/.test(type))
     assert.deepEqual(types, [
       ...['call.incoming', 'call.accepted', 'call.participant.joined', 'call.participant.joined'],
       ...['call.participant.left', 'call.participant.joined', 'call.ended'],
     ])
-    const { rows } = await app.cell.db.query<{ count: string }>({
-      name: '',
-      text: `select count from usage_days where app_no = $1 and what = 'call.video.ms'`,
-      values: [app.no],
-    })
-    const counted = rows.reduce((sum, { count }) => sum + Number(count), 0) / 60_000
-    assert.ok(Math.abs(counted - call.totalVideoMinutes) < 0.02, `${counted}`)
+    await checkTimes(app, sessionId, { answered, left, back, ended })
     await until('no connection is left', async () => (await connections()).rows.length === 0)
     if (CAN_CONVERT) await checkRecordings(app, sessionId)
   })
@@ -222,6 +300,83 @@ suite('a device', () => {
     assert.equal(await amira.evaluate(() => page.calls.state.current?.phase), undefined)
   })
 
+  test('stops ringing when its user joins on another device, and after 45 seconds', async () => {
+    const tablet = await signIn(app, 'ben')
+    await tablet.clock.install()
+    const call = () =>
+      amira.evaluate(() =>
+        page.calls.start({ receiver: 'team', receiverType: 'group', type: 'audio' }),
+      )
+    const [cleo] = await app.users('cleo')
+    await app.client.groupMembers.add('team', { participants: ['cleo'] })
+    await call()
+    for (const tab of [ben, tablet]) await sees(tab, ({ incoming }) => incoming.length === 1)
+    const sessionId = await amira.evaluate(() => page.calls.state.current?.call.sessionId ?? '')
+    // Somebody else talks already.
+    await cleo.calls.join(sessionId, {})
+    await ben.evaluate((id) => page.calls.join(id), sessionId)
+    await sees(tablet, ({ incoming }) => incoming.length === 0)
+    await amira.evaluate(() => page.calls.end())
+    await sees(ben, ({ current }) => current === undefined)
+
+    await call()
+    await sees(tablet, ({ incoming }) => incoming.length === 1)
+    // No event says so: only this device's time passes.
+    await tablet.clock.fastForward(48_000)
+    await sees(tablet, ({ incoming }) => incoming.length === 0)
+    assert.equal(await ben.evaluate(() => page.calls.state.incoming.length), 1)
+    await amira.evaluate(() => page.calls.leave())
+    await sees(ben, ({ incoming }) => incoming.length === 0)
+    await tablet.context().close()
+  })
+
+  test('rings for a call that began before it was connected', async () => {
+    await amira.evaluate(() =>
+      page.calls.start({ receiver: 'team', receiverType: 'group', type: 'audio' }),
+    )
+    const tablet = await signIn(app, 'ben')
+    await sees(tablet, ({ incoming }) => incoming[0]?.callReceiver === 'team')
+    await amira.evaluate(() => page.calls.leave())
+    await sees(tablet, ({ incoming }) => incoming.length === 0)
+    await tablet.context().close()
+  })
+
+  test('asks for new credentials of the relay before they expire', async () => {
+    await meet()
+    await sees(amira, ({ current }) => current?.phase === 'ongoing')
+    const { sessionId } = (await app.client.calls.list()).data[0] ?? { sessionId: '' }
+    const text = `select id, server, handle from call_connections where app_no = $1 and uid = 'amira'`
+    const sent = async () => {
+      const { rows } = await app.cell.db.query<{ id: string; server: string; handle: string }>({
+        ...{ name: '', text, values: [app.no] },
+      })
+      return rows[0]
+    }
+    const before = await sent()
+    const media = await server.deps.media.find(before?.server ?? null)
+    await amira.evaluate(`
+      const [real, now] = [fetch, Date.now]
+      globalThis.listed = 0
+      globalThis.fetch = (...given) => {
+        if (/\\/media\\?deviceId/.test(given[0]?.url ?? given[0])) globalThis.listed++
+        return real(...given)
+      }
+      Date.now = () => now() + 3_600_000
+    `)
+    const bens = app.as('ben').calls
+    await bens.join(sessionId, { deviceId: 'watch' })
+    // The media server loses the connection, so the device makes another one.
+    await media?.drop(before?.handle ?? '')
+    const subscribed = bens.subscribeMedia(sessionId, before?.id ?? '', { deviceId: 'watch' })
+    await assert.rejects(subscribed, { code: 'ERR_CALL_MEDIA_NOT_FOUND' })
+    await until('it sends again', async () => {
+      const after = await sent()
+      return after !== undefined && after.id !== before?.id
+    })
+    assert.ok((await amira.evaluate<number>('listed')) > 0)
+    await amira.evaluate(() => page.calls.end())
+  })
+
   test('of a user who is called by the user whom it calls is in the same call', async () => {
     await ben.evaluate(() => page.calls.start({ receiver: 'amira', type: 'audio' }))
     await amira.evaluate(() => page.calls.start({ receiver: 'ben', type: 'audio' }))
@@ -237,8 +392,11 @@ suite('a device', () => {
     const sessionId = await amira.evaluate(() => page.calls.state.current?.call.sessionId ?? '')
     await ben.evaluate((id) => page.calls.join(id), sessionId)
     await sees(ben, ({ current }) => current?.local)
+    // The answers to its requests would tell it, too, but only when it connects again.
+    await hold(ben, 'globalThis', 'fetch')
     await app.client.groupMembers.kick('team', 'ben')
     await sees(ben, ({ current }) => current === undefined)
+    await release(ben)
     await amira.evaluate(() => page.calls.end())
   })
 

@@ -4,6 +4,8 @@ import { type CalledTool, calledTools } from './steps.ts'
 /** An answer that an agent is writing, or failed to write. */
 export interface RunningAnswer {
   runId: string
+  /** UID of the agent. */
+  agentUid: string
   conversationId: string
   /** Id of the first message of the thread. */
   threadId: string
@@ -36,6 +38,7 @@ export interface WaitingCall {
 export interface AgentEvent {
   type: string
   runId: string
+  agentUid: string
   conversationId: string
   threadId: string
   messageId: string
@@ -48,6 +51,7 @@ export interface AgentEvent {
     toolCallId?: string
     name?: string
     displayName?: string
+    executionText?: string
     waitsFor?: 'approval' | 'device'
   }
 }
@@ -98,11 +102,11 @@ export class Answers {
   }
 
   apply({ type, data, attempt = 0, ...ids }: AgentEvent): void {
-    const { runId, conversationId, threadId, messageId } = ids
+    const { runId, agentUid, conversationId, threadId, messageId } = ids
     const known = this.#answers[runId]
     // A worker that lost the run may still send a moment long.
     if (known && attempt < known.attempt && type.startsWith('text_')) return
-    const place = { runId, conversationId, threadId, messageId }
+    const place = { runId, agentUid, conversationId, threadId, messageId }
     const fresh = { ...place, attempt, text: '', state: 'running' as const }
     const empty: RunningAnswer = { ...fresh, tools: ended(known?.tools) }
     // Pieces of the text before don't continue this one.
@@ -136,8 +140,9 @@ export class Answers {
   /** A run that this client hasn't heard of, for example because it has just started. */
   #note({ id: runId, state, reason, ...run }: AgentRun): void {
     if (state === 'finished' || reason === HANDED_OVER || this.#answers[runId]) return
-    const { conversationId, threadId, messageId } = run
-    const empty = { runId, conversationId, threadId, messageId, text: '', attempt: 0, tools: [] }
+    const { agentUid, conversationId, threadId, messageId } = run
+    const place = { runId, agentUid, conversationId, threadId, messageId }
+    const empty = { ...place, text: '', attempt: 0, tools: [] }
     const isOver = state === 'failed' || state === 'cancelled'
     this.#set(
       isOver ? { ...empty, state: 'failed', reason: reason ?? '' } : { ...empty, state: 'running' },
@@ -242,10 +247,11 @@ export class Answers {
 
 /** The answer with what an event says about a call of a tool. */
 function withTool(answer: RunningAnswer, type: string, data: AgentEvent['data']): RunningAnswer {
-  const { toolCallId = '', name = '', displayName = name } = data
+  const { toolCallId = '', name = '', displayName = name, executionText } = data
   if (type === 'tool_call_start') {
     const others = ended(answer.tools).filter((tool) => tool.toolCallId !== toolCallId)
-    return { ...answer, tools: [...others, { toolCallId, name, displayName, done: false }] }
+    const called = { toolCallId, name, displayName, ...(executionText && { executionText }) }
+    return { ...answer, tools: [...others, { ...called, done: false }] }
   }
   if (type !== 'tool_call_result') return answer
   const tools = answer.tools.map((tool) =>

@@ -6,6 +6,8 @@ export interface CalledTool {
   name: string
   /** The name that people see. */
   displayName: string
+  /** What people see while it runs, if the app has set it. Only events say it. */
+  executionText?: string
   done: boolean
   /** Whether it was refused, or didn't work. Events don't say it, only the steps of the run. */
   failed?: boolean

@@ -37,6 +37,10 @@ type Occupant = { uid: string; name: string; deviceId?: string }
 
 /** How often to say that this device is in the call. The server misses it after 15 seconds. */
 const ALIVE_MS = 5_000
+/** How long a call rings. The server says when that is over; this is for a device that misses it. */
+const RING_MS = 47_000
+/** How many of the newest calls a device looks at to find those that ring. */
+const RINGING = 5
 /** How many calls' news are kept. */
 const NEWS = 20
 /** How often to look who speaks. */
@@ -64,7 +68,10 @@ export class Calls {
   #opening = false
   #switching: Promise<void> = Promise.resolve()
   readonly #news = new Map<string, Call>()
+  #hasLooked = false
+  #isStopped = false
   #chosen: { audioinput?: string; videoinput?: string } = {}
+  readonly #ringTimers = new Map<string, ReturnType<typeof setTimeout>>()
   #speakerTimer: ReturnType<typeof setInterval> | undefined
   #aliveTimer: ReturnType<typeof setInterval> | undefined
 
@@ -78,6 +85,9 @@ export class Calls {
     this.#unsubscribe = [
       chat.on('call.incoming', ({ call }) => this.#ring(call)),
       chat.on('call.accepted', (body) => this.#answered(body)),
+      chat.on('call.silenced', ({ call, deviceId }) => {
+        if (deviceId !== this.deviceId) this.#silence(call.sessionId)
+      }),
       chat.on('call.cancelled', ({ call, replacedBy }) => void this.#cancelled(call, replacedBy)),
       ...(['rejected', 'busy', 'unanswered', 'ended'] as const).map((status) =>
         chat.on(`call.${status}`, ({ call }) => this.#over(call)),
@@ -93,10 +103,14 @@ export class Calls {
       chat.subscribe(() => {
         const before = connection
         connection = chat.state.connection
-        if (connection === 'online' && before !== 'online') void this.#resume()
+        if (connection === 'online' && before !== 'online') {
+          void this.#resume()
+          void this.#findRinging()
+        }
         if (connection === 'signedOut' || connection === 'refused') this.#expelled()
       }),
     ]
+    if (connection === 'online') void this.#findRinging()
   }
 
   /** Calls the listener after each change. Returns a function that unsubscribes. */
@@ -220,7 +234,9 @@ export class Calls {
 
   /** Leaves the call and stops listening to the client. */
   stop(): void {
+    this.#isStopped = true
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const { sessionId } of this.state.incoming) this.#silence(sessionId)
     void this.leave().catch(() => undefined)
   }
 
@@ -249,13 +265,36 @@ export class Calls {
     const own = call.callInitiator === this.#chat.uid
     const known = this.state.incoming.some(({ sessionId }) => sessionId === call.sessionId)
     if (own || known || call.sessionId === this.#sessionId) return
+    const stop = () => this.#silence(call.sessionId)
+    this.#ringTimers.set(call.sessionId, setTimeout(stop, ringTimeOf(call)))
     this.#set({ ...this.state, incoming: [...this.state.incoming, call] })
     this.#emit('incoming', call)
+  }
+
+  /**
+   * Calls that rang before this device was connected the first time, for example because a notification opened the app. Later
+   * ones come as events, also after a gap.
+   */
+  async #findRinging(): Promise<void> {
+    if (this.#hasLooked) return
+    this.#hasLooked = true
+    const own = this.#chat.uid
+    // They are the newest. An app can forbid lists, and then there is nothing to find.
+    const page = await this.#chat.api.calls.list({ perPage: RINGING }).catch(() => undefined)
+    for (const record of this.#isStopped ? [] : (page?.data ?? [])) {
+      const age = Date.now() - record.initiatedAt * 1_000
+      // In a group, nobody sees in the record of a call that goes on whether it still rings.
+      const stillRings = record.status === 'initiated' || (age >= 0 && age < RING_MS)
+      const isOver = this.#news.has(record.sessionId)
+      if (!isOver && stillRings && rings(record, own)) this.#ring(callOf(record))
+    }
   }
 
   #silence(sessionId: string): void {
     const call = this.state.incoming.find((one) => one.sessionId === sessionId)
     if (!call) return
+    clearTimeout(this.#ringTimers.get(sessionId))
+    this.#ringTimers.delete(sessionId)
     const incoming = this.state.incoming.filter((one) => one !== call)
     this.#set({ ...this.state, incoming })
     this.#emit('stopped', call)
@@ -397,7 +436,7 @@ export class Calls {
     const { sessionId, type } = current.call
     try {
       const web = this.#web()
-      const line = { api, web, sessionId, deviceId: this.deviceId, iceServers: [] }
+      const line = { api, web, sessionId, deviceId: this.deviceId }
       const media = new Media(line, this.#chat.uid, {
         onChange: () => this.#show(),
         onOver: () => {
@@ -523,7 +562,7 @@ export class Calls {
     const { calls } = this.#chat.api
     for (const id of ringing) {
       const record = await calls.get(id).catch(() => undefined)
-      if (record && record.status !== 'initiated') this.#silence(id)
+      if (record && !rings(record, this.#chat.uid)) this.#silence(id)
     }
     if (sessionId === undefined) return
     const record = await calls.get(sessionId).catch(() => undefined)
@@ -563,6 +602,17 @@ export class Calls {
 
 const tracksOf = (stream: CallStream, kind: Kind): CallTrack[] =>
   (kind === 'audio' ? stream.getAudioTracks() : stream.getVideoTracks()) as CallTrack[]
+
+/** A device whose clock is wrong lets it ring for the whole time. */
+function ringTimeOf({ initiatedAt }: Call): number {
+  const age = Date.now() - initiatedAt * 1_000
+  return age > 0 && age < RING_MS ? RING_MS - age : RING_MS
+}
+
+/** Whether a call may still ring for a user. In a group it goes on after the first answer. */
+const rings = ({ status, receiverType, participants }: CallRecord, own: string): boolean =>
+  (status === 'initiated' || (status === 'ongoing' && receiverType === 'group')) &&
+  participants.some(({ uid, state }) => uid === own && state === 'unanswered')
 
 /** The record as events show a call. */
 const callOf = (record: CallRecord): Call => ({

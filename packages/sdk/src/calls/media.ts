@@ -2,10 +2,13 @@ import { LoquatError } from '../error.ts'
 import type { CallMedia, Publication } from '../operations.gen.ts'
 import { Receiving } from './receiving.ts'
 import { type Line, Sending, type Source } from './sending.ts'
-import type { CallStream, CallTrack } from './web.ts'
+import type { CallStream, CallTrack, Ice } from './web.ts'
 
 /** How long to wait before connecting again after a failure. */
 const RETRY_MS = 2_000
+
+/** How long the credentials of a relay are used, which it accepts for an hour. */
+const ICE_MS = 50 * 60_000
 
 /** The answers to a device that isn't in the call, or can't be any more. */
 const OVER = ['ERR_CALL_NOT_A_PART', 'ERR_CALL_TERMINATED', 'ERR_CALL_SESSION_NOT_FOUND']
@@ -41,9 +44,11 @@ export class Media {
   #version = -1
   #closed = false
   #timer: ReturnType<typeof setTimeout> | undefined
+  #ice: Ice[] = []
+  #iceUntil = 0
 
-  constructor(line: Line, own: string, { onChange, onOver }: Listeners) {
-    this.line = line
+  constructor(line: Omit<Line, 'iceServers'>, own: string, { onChange, onOver }: Listeners) {
+    this.line = { ...line, iceServers: () => this.#iceServers() }
     this.#own = own
     this.#onChange = onChange
     this.#onOver = onOver
@@ -63,7 +68,8 @@ export class Media {
   async refresh(): Promise<void> {
     const { api, sessionId, deviceId } = this.line
     const media = await api.getMedia(sessionId, { deviceId })
-    this.line.iceServers = media.iceServers
+    this.#ice = media.iceServers
+    this.#iceUntil = Date.now() + ICE_MS
     this.apply(media)
   }
 
@@ -146,6 +152,12 @@ export class Media {
     clearTimeout(this.#timer)
     for (const sending of this.#sending.values()) sending.close()
     for (const receiving of this.#receiving.values()) receiving.close()
+  }
+
+  /** Calls can last for hours, and connections are made at any time. */
+  async #iceServers(): Promise<Ice[]> {
+    if (Date.now() >= this.#iceUntil) await this.refresh()
+    return this.#ice
   }
 
   #receive(id: string): void {

@@ -33,7 +33,9 @@ export class Receiving {
   }
 
   async connect(): Promise<void> {
-    const { api, web, sessionId, deviceId, iceServers } = this.#line
+    const { api, web, sessionId, deviceId } = this.#line
+    const iceServers = await this.#line.iceServers()
+    if (this.#closed) return
     const peer = new web.RTCPeerConnection({ iceServers })
     this.#peer = peer
     watch(peer, this.#onChange, this.#onLost)

@@ -10,7 +10,8 @@ export interface Line {
   readonly web: WebRtc
   readonly sessionId: string
   readonly deviceId: string
-  iceServers: Ice[]
+  /** With credentials that haven't expired. */
+  iceServers(): Promise<Ice[]>
 }
 
 type Switches = { audio: boolean; video: boolean }
@@ -79,7 +80,9 @@ export class Sending {
   }
 
   async #connect(): Promise<void> {
-    const { api, web, sessionId, deviceId, iceServers } = this.#line
+    const { api, web, sessionId, deviceId } = this.#line
+    if (this.#closed) return
+    const iceServers = await this.#line.iceServers()
     if (this.#closed) return
     this.#peer?.close()
     const peer = new web.RTCPeerConnection({ iceServers })
