@@ -13,6 +13,7 @@ const TAKEN = process.env.LOQUAT_SCREENSHOTS ?? join(ROOT, 'screenshots')
 const IMAGES = join(ROOT, 'docs/images')
 const TESTS = [
   ...['packages/react/test/showcase.test.ts', 'packages/react/test/kit.test.ts'],
+  ...['packages/react/test/agents.test.ts', 'packages/react/test/calls.test.ts'],
   'packages/console/test/console.test.ts',
 ]
 

@@ -14,6 +14,7 @@ import { type BuiltPart, HowItIsBuilt, partAround } from './built/panel.tsx'
 import { useLook, usePhone } from './look.ts'
 import { Me } from './me.tsx'
 import { stopNotifications, useClickedNotification } from './notifications.ts'
+import { AgentActions } from './parts/agents.tsx'
 import { Conversation } from './parts/conversation.tsx'
 import { Conversations } from './parts/conversations.tsx'
 import { About } from './parts/details.tsx'
@@ -37,6 +38,7 @@ export function Showcase({ session, onSession }: ShowcaseProps) {
   const notice = ({ target }: { target: EventTarget }) => setPart(partAround(target) ?? part)
   return (
     <Provider session={session} look={look}>
+      <AgentActions onTheme={(theme) => setLook({ theme })} />
       <div className="showcase" onPointerDownCapture={notice} onFocusCapture={notice}>
         <Panes
           focused={isBuiltShown ? part : undefined}

@@ -1,3 +1,4 @@
+import { Avatar } from '@loquat/react'
 import { useEffect, useState } from 'react'
 import { listPeople, type Person, type Session, signIn } from './session.ts'
 
@@ -36,10 +37,10 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
           </p>
         )}
         <ul>
-          {people?.map((person, nth) => (
+          {people?.map((person) => (
             <li key={person.uid}>
               <button type="button" onClick={() => void enter(person.uid)}>
-                <Initials name={person.name} hue={nth * 70 + 40} />
+                <Avatar id={person.uid} name={person.name} />
                 <span>
                   <strong>{person.name}</strong>
                   {person.statusMessage && (
@@ -55,12 +56,3 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
     </div>
   )
 }
-
-const Initials = ({ name, hue }: { name: string; hue: number }) => (
-  <span className="lq-avatar" style={{ '--lq-hue': hue % 360 } as object} aria-hidden="true">
-    {name
-      .split(/\s+/)
-      .map(([first]) => first)
-      .slice(0, 2)}
-  </span>
-)

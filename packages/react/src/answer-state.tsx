@@ -34,6 +34,8 @@ export function AnswerState({ message }: { message: ChatMessage }) {
   const [isRefused, setRefused] = useState(false)
   const { runId = '', reason = '' } = message.data as { runId?: string; reason?: string }
   const isStopped = reason.startsWith('cancelled')
+  // A newer server may have other reasons.
+  const reasons: Record<string, string> = strings.answerReasons
   const act = (action: 'cancel' | 'retry') => {
     setBusy(true)
     setRefused(false)
@@ -60,7 +62,7 @@ export function AnswerState({ message }: { message: ChatMessage }) {
           ? strings.error
           : isStopped
             ? strings.answerStopped
-            : (strings.answerReasons[reason] ?? strings.answerFailed)}
+            : (reasons[reason] ?? strings.answerFailed)}
       </span>
       <button type="button" className="lq-link" disabled={isBusy} onClick={() => act('retry')}>
         {strings.retry}

@@ -4,10 +4,9 @@ import { safeUrl } from './content.ts'
 import { usePresence } from './hooks/people.ts'
 import type { AvatarProps } from './parts.ts'
 
-/** The picture, or the initials of the name on a colour derived from the id. */
+/** The picture, or the initials of the name on a colour derived from the id. Without presence, it needs no provider. */
 export function Avatar({ id, name, picture, kind = 'user', withPresence = false }: AvatarProps) {
   const [failed, setFailed] = useState<string>()
-  const status = usePresence(id)
   const url = safeUrl(picture)
   const hue = [...id].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360, 7)
   const letters = name
@@ -22,7 +21,10 @@ export function Avatar({ id, name, picture, kind = 'user', withPresence = false 
         // The zero-width non-joiner keeps the letters of cursive scripts apart.
         letters.join('\u200c').toUpperCase()
       )}
-      {withPresence && kind === 'user' && status === 'online' && <span className="lq-presence" />}
+      {withPresence && kind === 'user' && <Presence uid={id} />}
     </span>
   )
 }
+
+const Presence = ({ uid }: { uid: string }) =>
+  usePresence(uid) === 'online' && <span className="lq-presence" />

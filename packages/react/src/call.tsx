@@ -1,5 +1,5 @@
 'use client'
-import type { CallStream, CurrentCall } from '@loquat/sdk/calls'
+import type { CallParticipant, CallStream, CurrentCall } from '@loquat/sdk/calls'
 import { LoquatError } from '@loquat/sdk/client'
 import { useEffect, useRef, useState } from 'react'
 import { Avatar } from './avatar.tsx'
@@ -8,7 +8,10 @@ import { useChat, useStrings } from './chat.tsx'
 import { useUser } from './hooks/people.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-/** The call that this device is in: a grid of all participants, and the controls. Nothing without a call. */
+/**
+ * The call that this device is in: a grid of all participants, or who speaks with the others below, and the controls. Nothing
+ * without a call.
+ */
 export function Call() {
   const { current } = useCalls()
   return current ? <OpenCall key={current.call.sessionId} current={current} /> : null
@@ -18,21 +21,22 @@ function OpenCall({ current }: { current: CurrentCall }) {
   const strings = useStrings()
   const { client } = useChat()
   const [isSmall, setSmall] = useState(false)
+  const [isGrid, setGrid] = useState(true)
+  const main = useMain(current)
   const { name } = useNameOf(current.call)
   const { calls: texts } = strings
   const { participants, phase, local, screen, speaker } = current
+  // With one other picture, there is nothing to choose.
+  const others = participants.length + participants.filter((one) => one.screen).length
+  const hasMain = !isGrid && others > 1
   const { error } = current
   const problem = error && (error instanceof LoquatError ? texts.noMedia : texts.noDevices)
   const alone = phase === 'ongoing' && participants.length === 0 ? texts.alone : ''
   const status = problem || texts.phases[phase] || alone
   const resize = isSmall ? texts.larger : texts.smaller
+  const arrange = isGrid ? texts.spotlight : texts.grid
   return (
-    <section
-      className="lq-call"
-      aria-label={texts.with(name)}
-      data-small={isSmall || undefined}
-      data-count={Math.min(participants.length + 1, 9)}
-    >
+    <section className="lq-call" aria-label={texts.with(name)} data-small={isSmall || undefined}>
       <header>
         <div className="lq-call-head">
           <h2 className="lq-clip">
@@ -44,6 +48,17 @@ function OpenCall({ current }: { current: CurrentCall }) {
             {status && <span>{status}</span>}
           </p>
         </div>
+        {others > 1 && (
+          <button
+            type="button"
+            className="lq-tool"
+            aria-label={arrange}
+            title={arrange}
+            onClick={() => setGrid(!isGrid)}
+          >
+            <Icon name={isGrid ? 'spotlight' : 'grid'} />
+          </button>
+        )}
         <button
           type="button"
           className="lq-tool"
@@ -54,7 +69,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
           <Icon name={isSmall ? 'window' : 'down'} />
         </button>
       </header>
-      <div className="lq-call-tiles">
+      <div className="lq-call-tiles" data-main={hasMain || undefined}>
         {participants.map(
           (one) =>
             one.screen && (
@@ -62,6 +77,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
                 key={`${one.uid} screen`}
                 uid={one.uid}
                 stream={one.screen}
+                isMain={hasMain && one.screen === main}
                 isScreen
                 isShown
                 isMuted={false}
@@ -76,6 +92,7 @@ function OpenCall({ current }: { current: CurrentCall }) {
             isShown={one.video}
             isMuted={!one.audio}
             isSpeaking={speaker === one.uid}
+            isMain={hasMain && one === main}
           />
         ))}
         <Tile
@@ -92,6 +109,14 @@ function OpenCall({ current }: { current: CurrentCall }) {
   )
 }
 
+/** What to show large: a shared screen, or who speaks or has spoken last. */
+function useMain({ participants, speaker }: CurrentCall): CallParticipant | CallStream | undefined {
+  const [last, setLast] = useState(speaker)
+  if (speaker !== undefined && speaker !== last) setLast(speaker)
+  const shared = participants.find((one) => one.screen)?.screen
+  return shared ?? participants.find(({ uid }) => uid === last) ?? participants[0]
+}
+
 interface TileProps {
   uid: string
   stream: CallStream | undefined
@@ -99,13 +124,15 @@ interface TileProps {
   isShown: boolean
   isMuted: boolean
   isSpeaking?: boolean
+  isMain?: boolean
   isScreen?: boolean
   /** This user's own picture, which is mirrored and makes no sound. */
   isOwn?: boolean
 }
 
 function Tile(props: TileProps) {
-  const { uid, stream, isShown, isMuted, isSpeaking, isScreen = false, isOwn = false } = props
+  const { uid, stream, isShown, isMuted, isSpeaking, isMain } = props
+  const { isScreen = false, isOwn = false } = props
   const { strings, parts } = useChat()
   const name = useUser(uid)?.name ?? uid
   const video = useRef<HTMLVideoElement>(null)
@@ -119,6 +146,7 @@ function Tile(props: TileProps) {
     <figure
       className="lq-call-tile"
       data-speaking={isSpeaking || undefined}
+      data-main={isMain || undefined}
       data-screen={isScreen || undefined}
       data-own={isOwn || undefined}
     >

@@ -4,12 +4,12 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } 
 import { Avatar } from './avatar.tsx'
 import { useChat, useClient, useStrings } from './chat.tsx'
 import { Composer } from './composer.tsx'
-import { counterpartOf, filesOf } from './content.ts'
+import { filesOf, partyFrom } from './content.ts'
 import type { Picture } from './gallery.tsx'
 import { HandoverLine } from './handover.tsx'
 import { useIsAgent } from './hooks/answers.ts'
 import { useConnection } from './hooks/chat-state.ts'
-import { useConversation } from './hooks/conversations.ts'
+import { useParty } from './hooks/party.ts'
 import { usePresence, useTyping, useUser } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
 import { MessageList } from './message-list.tsx'
@@ -19,7 +19,7 @@ const Gallery = lazy(() => import('./gallery.tsx').then((loaded) => ({ default: 
 
 export interface ChannelProps {
   target: Target
-  /** The name to show until the conversation is loaded, for example of a user who is new to the list. */
+  /** The name to show until it is loaded. */
   name?: string | undefined
   /** Opens the thread of a message. Without it, there are no threads. */
   onThread?: ((messageId: string) => void) | undefined
@@ -63,8 +63,7 @@ export function RoomProvider(props: RoomProviderProps) {
   const { target, parentId, name: given, onThread: openThread, jumpTo: wanted, children } = props
   const { type, id } = target
   const client = useClient()
-  const conversation = useConversation(target)
-  const name = (conversation && counterpartOf(conversation).name) ?? given ?? id
+  const name = useParty(target)?.name ?? given ?? id
   const [editing, setEditing] = useState<ChatMessage>()
   const [quoting, setQuoting] = useState<ChatMessage>()
   const [gallery, setGallery] = useState<{ pictures: readonly Picture[]; start: number }>()
@@ -128,16 +127,14 @@ export function ChannelHeader({
 }) {
   const { strings, parts } = useChat()
   const { target, name } = useRoom()
-  const conversation = useConversation(target)
+  const party = useParty(target)
   const presence = usePresence(target.type === 'user' ? target.id : '')
-  const other = conversation?.conversationWith
-  const party = conversation && counterpartOf(conversation)
   const AvatarPart = parts.Avatar ?? Avatar
   const isAgent = useIsAgent(target)
   const status = isAgent
     ? strings.agent
-    : other && 'guid' in other
-      ? strings.members(other.membersCount)
+    : party && 'guid' in party
+      ? strings.members(party.membersCount)
       : presence && (presence === 'online' ? strings.online : strings.offline)
   return (
     <header className="lq-header">
@@ -154,7 +151,7 @@ export function ChannelHeader({
       <AvatarPart
         id={target.id}
         name={name}
-        picture={party?.picture}
+        picture={party && partyFrom(party).picture}
         kind={target.type}
         withPresence={!isAgent}
       />

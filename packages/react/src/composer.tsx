@@ -1,6 +1,6 @@
 'use client'
 import type { ChatMessage } from '@loquat/sdk/client'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { useChat } from './chat.tsx'
 import { senderOf, summaryOf } from './content.ts'
 import { EmojiButton } from './emoji-button.tsx'
@@ -35,7 +35,10 @@ export function Composer() {
     setText(next)
     requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret))
   })
-  const [isDropping, setDropping] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const isDropping = useDrop(form, (files) => {
+    if (!editing) upload.stage(files)
+  })
   useGrowing(field, text)
 
   useEffect(() => {
@@ -118,21 +121,12 @@ export function Composer() {
   const isEmpty = text.trim() === '' && upload.staged.length === 0
   return (
     <form
+      ref={form}
       className="lq-composer"
       data-dropping={isDropping || undefined}
       onSubmit={(event) => {
         event.preventDefault()
         void send()
-      }}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setDropping(true)
-      }}
-      onDragLeave={() => setDropping(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setDropping(false)
-        if (!editing) upload.stage(event.dataTransfer.files)
       }}
     >
       {(editing ?? quoting) && (
@@ -235,6 +229,45 @@ function useGrowing(field: React.RefObject<HTMLTextAreaElement | null>, text: st
     element.style.height = 'auto'
     element.style.height = `${element.scrollHeight}px`
   }, [field, text])
+}
+
+/**
+ * Takes files that are dropped anywhere in the conversation or thread: beside the composer, the browser would open them in place
+ * of the page. Everything else that is dragged, such as text, is left to the browser.
+ */
+function useDrop(form: RefObject<HTMLFormElement | null>, onFiles: (files: FileList) => void) {
+  const [isDropping, setDropping] = useState(false)
+  const latest = useRef(onFiles)
+  useLayoutEffect(() => {
+    latest.current = onFiles
+  })
+  useEffect(() => {
+    const area = form.current?.closest<HTMLElement>('.lq-channel')
+    if (!area) return
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      setDropping(true)
+    }
+    const leave = ({ relatedTarget }: DragEvent) => {
+      if (!area.contains(relatedTarget as Node | null)) setDropping(false)
+    }
+    const drop = (event: DragEvent) => {
+      setDropping(false)
+      if (!event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      latest.current(event.dataTransfer.files)
+    }
+    area.addEventListener('dragover', over)
+    area.addEventListener('dragleave', leave)
+    area.addEventListener('drop', drop)
+    return () => {
+      area.removeEventListener('dragover', over)
+      area.removeEventListener('dragleave', leave)
+      area.removeEventListener('drop', drop)
+    }
+  }, [form])
+  return isDropping
 }
 
 interface BannerProps {

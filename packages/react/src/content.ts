@@ -31,10 +31,13 @@ export function partyOf(message: Shown, role: string): Party | undefined {
 export const senderOf = (message: Message): Party =>
   partyOf(message, 'sender') ?? { id: message.sender, name: message.sender }
 
-export const counterpartOf = ({ conversationWith: other }: Conversation): Party =>
+export const partyFrom = (other: Conversation['conversationWith']): Party =>
   'guid' in other
     ? { id: other.guid, name: other.name, picture: other.icon }
     : { id: other.uid, name: other.name, picture: other.avatar }
+
+export const counterpartOf = ({ conversationWith }: Conversation): Party =>
+  partyFrom(conversationWith)
 
 export const textOf = (message: Shown) => textIn(dataOf(message).text)
 
@@ -86,11 +89,34 @@ export function mentionsOf(message: Shown): ReadonlyMap<string, string> {
   return new Map(mentions.map(([uid, user]) => [uid, textIn(recordOf(user).name) ?? uid]))
 }
 
+export const AGENT_ROLE = '@agentic'
+
+/** A user that a message mentions, if it does. */
+export function mentionedOf(message: Shown | undefined, uid: string): Party | undefined {
+  const mentions = recordOf(message && dataOf(message).mentions)
+  if (!Object.hasOwn(mentions, uid)) return undefined
+  const user = recordOf(mentions[uid])
+  return { id: uid, name: textIn(user.name) ?? uid, picture: textIn(user.avatar) }
+}
+
+/** The UIDs of the agents that a message mentions. */
+export const mentionedAgents = (message: Shown): string[] =>
+  Object.entries(recordOf(dataOf(message).mentions))
+    .filter(([, user]) => recordOf(user).role === AGENT_ROLE)
+    .map(([uid]) => uid)
+
 export const MENTION = /<@uid:([^>\s]{1,100})>/g
 
+/** The service escapes HTML in answers of agents outside of code, so that it stays text in every client. */
+export const unescaped = (text: string) => text.replaceAll('&lt;', '<')
+
 /** A text with the names of the users it mentions. */
-export function plainText(message: Shown, names = mentionsOf(message)): string {
-  const text = textOf(message) ?? ''
+export function plainText(
+  message: Shown & Partial<Pick<Message, 'category'>>,
+  names = mentionsOf(message),
+): string {
+  const written = textOf(message) ?? ''
+  const text = message.category === 'agentic' ? unescaped(written) : written
   return text.replaceAll(MENTION, (_, uid: string) => `@${names.get(uid.toLowerCase()) ?? uid}`)
 }
 
@@ -138,9 +164,9 @@ interface ToolCalls {
   waiting?: WaitingCall
 }
 
-/** The calls of tools in an answer that is being written. Clients write the data of other messages. */
+/** The calls of tools in an answer that isn't complete. Clients write the data of other messages. */
 export const callsOf = ({ category, pending, data }: ChatMessage): ToolCalls =>
-  category === 'agentic' && pending === 'sending' ? (data as ToolCalls) : {}
+  category === 'agentic' && pending ? (data as ToolCalls) : {}
 
 /** The server forgets the run of an answer after 30 days, in seconds. */
 const RUNS_KEPT = 30 * 86_400
@@ -149,6 +175,18 @@ const RUNS_KEPT = 30 * 86_400
 export function runOf({ category, data, sentAt }: ChatMessage): string | undefined {
   const isKept = category === 'agentic' && sentAt > Date.now() / 1000 - RUNS_KEPT
   return isKept ? textIn(recordOf(data).runId) : undefined
+}
+
+/** The tools that an agent called for an answer that is over. Users can write any metadata into messages of their own. */
+export function toolsOf({ category, data }: ChatMessage): CalledTool[] {
+  const { tools } = recordOf(recordOf(data).metadata)
+  if (category !== 'agentic' || !Array.isArray(tools)) return []
+  return tools.map(recordOf).flatMap((one) => {
+    const [toolCallId, name] = [textIn(one.id), textIn(one.name)]
+    if (toolCallId === undefined || name === undefined) return []
+    const failed = one.failed === true
+    return [{ toolCallId, name, displayName: name, done: true, ...(failed && { failed }) }]
+  })
 }
 
 /** What an answer cites. */
@@ -196,22 +234,17 @@ export const keyOf = ({ muid, id }: ChatMessage) => muid ?? id
 
 export const isSame = (one: Target, other: Target) => one.type === other.type && one.id === other.id
 
-const days = new WeakMap<ChatMessage, string>()
-
-/** The day on which a message was sent, in the browser's time zone. Cached: rooms can be large. */
-export function dayOf(message: ChatMessage): string {
-  const known = days.get(message)
-  if (known !== undefined) return known
-  const day = new Date(message.sentAt * 1000).toDateString()
-  days.set(message, day)
-  return day
-}
+/** The day on which a message was sent, in the browser's time zone. */
+export const dayOf = ({ sentAt }: ChatMessage) => new Date(sentAt * 1000).toDateString()
 
 const GROUP_SECONDS = 5 * 60
 
+/** A line of its own, which shows no avatar and name. */
+const isEntry = ({ category }: ChatMessage) => category === 'action' || category === 'call'
+
 /** Whether a message continues those above it, so that it doesn't repeat the avatar and name. */
 export function continues(message: ChatMessage, above: ChatMessage | undefined): boolean {
-  if (!above || above.category === 'action' || message.category === 'action') return false
+  if (!above || isEntry(above) || isEntry(message)) return false
   const isClose = message.sentAt - above.sentAt < GROUP_SECONDS && dayOf(above) === dayOf(message)
   return isClose && above.sender === message.sender && message.quotedMessageId === undefined
 }

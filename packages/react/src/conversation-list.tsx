@@ -4,10 +4,10 @@ import { useEffect, useRef } from 'react'
 import { AgentBadge } from './answer-state.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
-import { counterpartOf, isSame, senderOf, summaryOf } from './content.ts'
+import { AGENT_ROLE, counterpartOf, isSame, senderOf, summaryOf } from './content.ts'
 import { exactTimeOf, shortTimeOf } from './format.ts'
-import { AGENT_ROLE } from './hooks/answers.ts'
 import { useConversations } from './hooks/conversations.ts'
+import { useMute } from './hooks/mute.ts'
 import { useTyping } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
 import type { ConversationItemProps } from './parts.ts'
@@ -51,15 +51,17 @@ export function ConversationList({ selected, onSelect, filter }: ConversationLis
           <p>{strings.noConversationsHint}</p>
         </div>
       )}
-      {more && <LoadMore load={loadMore} />}
+      {more && <LoadMore load={loadMore} count={conversations.length} />}
     </nav>
   )
 }
 
 /** Loads the next page when it comes into sight. */
-function LoadMore({ load }: { load: () => Promise<void> }) {
+function LoadMore({ load, count }: { load: () => Promise<void>; count: number }) {
   const { strings } = useChat()
   const button = useRef<HTMLButtonElement>(null)
+  // An observer only notices changes: after a page of which too little is shown, the button is still in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page needs a new observer
   useEffect(() => {
     const element = button.current
     if (!element) return
@@ -68,7 +70,7 @@ function LoadMore({ load }: { load: () => Promise<void> }) {
     })
     observer.observe(element)
     return () => observer.disconnect()
-  }, [load])
+  }, [load, count])
   return (
     <button
       ref={button}
@@ -91,6 +93,8 @@ export function ConversationItem({ conversation, isSelected, onSelect }: Convers
   const isUnread = unreadMessageCount > 0
   const { conversationWith: other } = conversation
   const isAgent = 'role' in other && other.role === AGENT_ROLE
+  const BadgePart = parts.AgentBadge ?? AgentBadge
+  const { isMuted } = useMute(targetOf(conversation))
   return (
     <button
       type="button"
@@ -105,11 +109,17 @@ export function ConversationItem({ conversation, isSelected, onSelect }: Convers
           <span className="lq-conversation-name lq-clip" dir="auto">
             {party.name}
           </span>
-          {isAgent && <AgentBadge />}
+          {isAgent && <BadgePart />}
           {conversation.pinnedAt !== undefined && (
             <span title={strings.pinned}>
               <Icon name="pin" size={12} />
               <span className="lq-hidden">{strings.pinned}</span>
+            </span>
+          )}
+          {isMuted && (
+            <span title={strings.muted}>
+              <Icon name="bellOff" size={12} />
+              <span className="lq-hidden">{strings.muted}</span>
             </span>
           )}
           {at !== undefined && (
@@ -138,8 +148,9 @@ export function ConversationItem({ conversation, isSelected, onSelect }: Convers
 
 /** The last message in one line, or that somebody is typing. */
 function Preview({ conversation }: { conversation: Conversation }) {
-  const { client, strings } = useChat()
+  const { client, strings, parts } = useChat()
   const { uids } = useTyping(targetOf(conversation))
+  const StatusPart = parts.Status ?? Status
   const { lastMessage, conversationType } = conversation
   if (uids.length > 0) {
     return <span className="lq-preview lq-preview-typing">{strings.typingShort}</span>
@@ -153,7 +164,7 @@ function Preview({ conversation }: { conversation: Conversation }) {
     <span className="lq-preview lq-clip" dir="auto">
       {isOwn && conversationType === 'user' && (
         <bdi>
-          <Status message={lastMessage} />
+          <StatusPart message={lastMessage} />
         </bdi>
       )}
       {isGroup && (

@@ -3,9 +3,11 @@ import type { Target, User } from '@loquat/sdk/client'
 import { type ReactNode, useState } from 'react'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
+import { AGENT_ROLE } from './content.ts'
 import { dateOf, shortTimeOf } from './format.ts'
 import { AskPerson } from './handover.tsx'
-import { useGroup, useMembers } from './hooks/group.ts'
+import { MOST_MEMBERS, useGroup, useMembers } from './hooks/group.ts'
+import { useMute } from './hooks/mute.ts'
 import { forgetUser, usePresence, useUser } from './hooks/people.ts'
 import { Icon } from './icons.tsx'
 import { MemberList } from './members.tsx'
@@ -85,15 +87,13 @@ export function Profile({ uid, onMessage }: ProfileProps) {
   const user = useUser(uid)
   const presence = usePresence(uid)
   if (!user) return <p className="lq-empty">{strings.loading}</p>
-  const isOnline = presence === 'online'
   const { lastActiveAt: at } = user
+  const away = at === undefined ? strings.offline : strings.lastSeen(shortTimeOf(at, strings))
   return (
     <>
       <Card id={uid} name={user.name} picture={user.avatar} kind="user">
         <p className="lq-soft">
-          {isOnline && strings.online}
-          {!isOnline &&
-            (at === undefined ? strings.offline : strings.lastSeen(shortTimeOf(at, strings)))}
+          {user.role === AGENT_ROLE ? strings.agent : presence === 'online' ? strings.online : away}
         </p>
         {user.statusMessage && <p dir="auto">{user.statusMessage}</p>}
       </Card>
@@ -112,9 +112,31 @@ export function Profile({ uid, onMessage }: ProfileProps) {
             </button>
           )}
           <AskPerson agentUid={uid} />
+          <MuteButton target={{ type: 'user', id: uid }} />
           <BlockButton user={user} />
         </div>
       )}
+    </>
+  )
+}
+
+/** Ends the notifications of a conversation, or begins them again. */
+function MuteButton({ target }: { target: Target }) {
+  const { strings } = useChat()
+  const { isMuted, mute, unmute } = useMute(target)
+  const [problem, setProblem] = useState(false)
+  const change = () => {
+    setProblem(false)
+    const changed = isMuted ? unmute() : mute()
+    changed.catch(() => setProblem(true))
+  }
+  return (
+    <>
+      <button type="button" onClick={change}>
+        <Icon name={isMuted ? 'bell' : 'bellOff'} />
+        {isMuted ? strings.unmute : strings.mute}
+      </button>
+      {problem && <Problem />}
     </>
   )
 }
@@ -176,6 +198,7 @@ function GroupDetails({ guid, onSelect, onLeft }: GroupDetailsProps) {
             {problem}
           </p>
         )}
+        <MuteButton target={{ type: 'group', id: guid }} />
         <button type="button" data-danger onClick={() => (isSure ? void leave() : setSure(true))}>
           <Icon name="leave" />
           {isSure ? strings.leaveSure(group.name) : strings.leaveGroup}
@@ -188,8 +211,8 @@ function GroupDetails({ guid, onSelect, onLeft }: GroupDetailsProps) {
 /** Adds users to the group. */
 function AddMembers({ guid }: { guid: string }) {
   const { client, strings } = useChat()
-  const members = useMembers(guid)
   const [isOpen, setOpen] = useState(false)
+  const members = useMembers(isOpen ? guid : undefined, MOST_MEMBERS)
   const [chosen, setChosen] = useState<readonly User[]>([])
   const [problem, setProblem] = useState(false)
   const add = async () => {

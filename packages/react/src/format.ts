@@ -15,10 +15,11 @@ const format = (seconds: number, locale: string, options: Intl.DateTimeFormatOpt
 
 const DAY_MS = 86_400_000
 
-/** How many midnights ago it was. */
+/** How many midnights ago it was. Rounded, because clocks change: not every day has 24 hours. */
 function daysAgo(seconds: number): number {
   const midnight = new Date().setHours(0, 0, 0, 0)
-  return Math.max(0, Math.ceil((midnight - seconds * 1000) / DAY_MS))
+  const itsMidnight = new Date(seconds * 1000).setHours(0, 0, 0, 0)
+  return Math.max(0, Math.round((midnight - itsMidnight) / DAY_MS))
 }
 
 /** `14:05`. */

@@ -14,6 +14,7 @@ export {
 export { useGroup, useMembers } from './hooks/group.ts'
 export { type HandoverState, useHandover } from './hooks/handover.ts'
 export { type Messages, useMessages, useThread } from './hooks/messages.ts'
+export { type MuteState, useMute } from './hooks/mute.ts'
 export {
   type People,
   type Typing,
@@ -31,5 +32,4 @@ export { useReadMark } from './hooks/read-mark.ts'
 export { useReaders } from './hooks/readers.ts'
 export { type Recorder, useRecorder } from './hooks/recorder.ts'
 export { type Search, useSearch } from './hooks/search.ts'
-export { useToolSteps } from './hooks/tool-steps.ts'
 export { type Uploading, useUpload } from './hooks/upload.ts'

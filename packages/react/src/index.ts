@@ -1,4 +1,5 @@
 'use client'
+export { AgentBadge, AnswerState } from './answer-state.tsx'
 export { Attachment, Attachments } from './attachments.tsx'
 export { Avatar } from './avatar.tsx'
 export {
@@ -27,6 +28,7 @@ export type {
   AttachmentProps,
   AvatarProps,
   ConversationItemProps,
+  MessagePartProps,
   MessageProps,
   MessageTextProps,
   Parts,
@@ -41,3 +43,4 @@ export { Status } from './status.tsx'
 export { en, type Strings } from './strings/en.ts'
 export { MessageText } from './text.tsx'
 export { Thread, type ThreadProps } from './thread.tsx'
+export { ToolSteps, WaitingTool } from './tool-calls.tsx'

@@ -1,5 +1,6 @@
 'use client'
 import { type ReactNode, useMemo } from 'react'
+import { unescaped } from './content.ts'
 
 /** Shows the number of a source, or nothing if there is no such source. */
 export type Cite = (number: number) => ReactNode
@@ -41,11 +42,11 @@ function inline(text: string, cite: Cite): ReactNode[] {
   let end = 0
   for (const match of text.matchAll(INLINE)) {
     const [whole, , code, name, href = '', bold, bold2, struck, italic, italic2, url, cited] = match
-    shown.push(text.slice(end, match.index))
+    shown.push(unescaped(text.slice(end, match.index)))
     end = match.index + whole.length
     const key = match.index
     if (code !== undefined) shown.push(<code key={key}>{code}</code>)
-    else if (name !== undefined) shown.push(link(key, href, name))
+    else if (name !== undefined) shown.push(link(key, href, unescaped(name)))
     else if (url !== undefined) shown.push(link(key, url, url))
     else if (cited !== undefined) shown.push(citations(key, cited, cite))
     else if (struck !== undefined) shown.push(<s key={key}>{inline(struck, cite)}</s>)
@@ -53,7 +54,7 @@ function inline(text: string, cite: Cite): ReactNode[] {
       shown.push(<strong key={key}>{inline(bold ?? bold2 ?? '', cite)}</strong>)
     else shown.push(<em key={key}>{inline(italic ?? italic2 ?? '', cite)}</em>)
   }
-  shown.push(text.slice(end))
+  shown.push(unescaped(text.slice(end)))
   return shown
 }
 

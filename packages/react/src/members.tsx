@@ -3,12 +3,16 @@ import type { Member } from '@loquat/sdk/client'
 import { type ReactNode, useRef, useState } from 'react'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
-import { useGroup, useMembers } from './hooks/group.ts'
+import { MOST_MEMBERS, useGroup, useMembers } from './hooks/group.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { moveFocus, Popover } from './popover.tsx'
 import { Problem } from './problem.tsx'
 
 const RANKS = ['admin', 'moderator', 'participant'] as const
+
+/** How many members are shown at first, and how many more at each click. */
+const PAGE = 100
+const MORE = 300
 
 export interface MemberListProps {
   guid: string
@@ -20,7 +24,10 @@ export interface MemberListProps {
 export function MemberList({ guid, onSelect }: MemberListProps) {
   const { strings } = useChat()
   const group = useGroup(guid)
-  const members = useMembers(guid)
+  const [count, setCount] = useState(PAGE)
+  const members = useMembers(guid, count)
+  const most = Math.min(group?.membersCount ?? 0, MOST_MEMBERS)
+  const isCut = members !== undefined && members.length < most
   const sorted = members?.toSorted(
     (one, other) => RANKS.indexOf(one.scope) - RANKS.indexOf(other.scope),
   )
@@ -42,6 +49,15 @@ export function MemberList({ guid, onSelect }: MemberListProps) {
           </li>
         ))}
       </ul>
+      {isCut && (
+        <button
+          type="button"
+          className="lq-link lq-load-more"
+          onClick={() => setCount(Math.min(count + MORE, MOST_MEMBERS))}
+        >
+          {strings.loadMore}
+        </button>
+      )}
     </>
   )
 }

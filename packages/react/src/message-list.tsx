@@ -20,15 +20,45 @@ const NEAR = 15
 const END_PX = 60
 const HIGHLIGHT_MS = 2_500
 
-/** A guess, until the row is measured. It has to be cheap: a jump far away needs one for every message. */
-function heightOf(message: ChatMessage | undefined): number {
+/** What a row has beside its text, and how wide its letters and its longest line are, with the theme. */
+const SIDE_PX = 80
+const LETTER_PX = 7.5
+const LINE_PX = 690
+
+/**
+ * A guess, until the row is measured. It has to be cheap: a jump far away needs one for every message. After one that is too large,
+ * the list is rendered once more in the same frame, because more rows are in sight.
+ */
+function heightOf(message: ChatMessage | undefined, width: number): number {
   if (!message) return 40
-  const lines = Math.ceil((textOf(message) ?? '').length / 70)
+  const letters = Math.max(20, Math.min(width - SIDE_PX, LINE_PX) / LETTER_PX)
+  const lines = Math.ceil((textOf(message) ?? '').length / letters)
   return 28 + 22 * Math.max(1, lines) + ('attachments' in message.data ? 220 : 0)
 }
 
-const newestOf = (messages: readonly ChatMessage[]) =>
-  messages.findLast(({ pending }) => pending === undefined)
+/** Answers of agents stand below their questions, so one of them can be newer than the last message. */
+function newestOf(messages: readonly ChatMessage[]): ChatMessage | undefined {
+  let newest = messages.findLast(({ pending }) => pending === undefined)
+  for (const one of messages) {
+    if (one.category === 'agentic' && !one.pending && isNewer(one, newest)) newest = one
+  }
+  return newest
+}
+
+/**
+ * What somebody has seen who sees the end of the list. Answers of agents count as unread in threads, too, and the message above
+ * the thread says that they are there.
+ */
+function seenOf(messages: readonly ChatMessage[]): string | undefined {
+  let seen: { id: string } | undefined = newestOf(messages)
+  for (const { lastReply } of messages) {
+    if (lastReply?.category === 'agentic' && isNewer(lastReply, seen)) seen = lastReply
+  }
+  return seen?.id
+}
+
+const isNewer = (one: { id: string }, other: { id: string } | undefined) =>
+  Number(one.id) > Number(other?.id ?? 0)
 
 /** So far from the end, nobody looks for readers. */
 const RECENT = 100
@@ -61,10 +91,11 @@ export function MessageList() {
   const [focused, setFocused] = useState<number>()
   const wasNewer = useRef(newer)
   const lastRange = useRef<Range>(undefined)
+  const width = useRef(LINE_PX + SIDE_PX)
   const virtualizer = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: messages.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => heightOf(messages[index]),
+    estimateSize: (index) => heightOf(messages[index], width.current),
     // With another function, all places are computed again.
     getItemKey: useCallback((index: number) => keyOf(messages[index] as ChatMessage), [messages]),
     overscan: 6,
@@ -91,6 +122,7 @@ export function MessageList() {
   })
   useLayoutEffect(() => {
     wasNewer.current = newer
+    width.current = virtualizer.scrollRect?.width ?? width.current
   })
 
   // The first look at the room: at what is new, or at the end.
@@ -117,13 +149,18 @@ export function MessageList() {
   useEffect(noteEnd)
   useStickyEnd(scroller, isAtEnd && !newer, () => virtualizer.scrollToEnd())
 
-  const newestMessage = newestOf(all)
-  const newest = newestMessage?.id
+  const newest = useMemo(() => newestOf(all), [all])
   const sees = isPlaced && isAtEnd && !newer
   // Replies aren't unread, except for answers of agents.
-  const isMarked = parentId === undefined || newestMessage?.category === 'agentic'
-  useReadMark(target, sees && isMarked ? newest : undefined)
-  const arrived = useArrived(all, sees, newer)
+  const isMarked = parentId === undefined || newest?.category === 'agentic'
+  const seen = useMemo(() => seenOf(all), [all])
+  useReadMark(target, sees && isMarked ? seen : undefined)
+  const arrived = useArrived(all, newest?.id, sees, newer)
+  const { room, jumpTo: move } = list
+  useEffect(() => {
+    // Otherwise a large room that is fetched again would go back to where its older messages were loaded.
+    if (sees && client.state.rooms[room]?.anchor !== undefined) move().catch(() => undefined)
+  }, [client, room, move, sees])
   const isGroup = target.type === 'group' && parentId === undefined
   const lastOwn = isGroup && !newer ? lastOwnOf(messages, client.uid) : undefined
   const readers = useReaders(target, lastOwn)
@@ -283,7 +320,7 @@ export function MessageList() {
           <Icon name="down" size={14} />
         </button>
       )}
-      <Announcer messages={all} me={client.uid} />
+      <Announcer newest={newest} me={client.uid} />
     </div>
   )
 }
@@ -354,10 +391,14 @@ function useStickyEnd(
 }
 
 /** How many messages of others arrived since the user last saw the end. */
-function useArrived(messages: readonly ChatMessage[], sees: boolean, newer: boolean): number {
+function useArrived(
+  messages: readonly ChatMessage[],
+  newest: string | undefined,
+  sees: boolean,
+  newer: boolean,
+): number {
   const { uid } = useChat().client
   const [seen, setSeen] = useState<string>()
-  const newest = newestOf(messages)?.id
   useEffect(() => {
     // If the list opens away from its end, only what arrives from then on is news.
     if (sees || (seen === undefined && !newer)) setSeen(newest)
@@ -433,9 +474,8 @@ function useJump(
 }
 
 /** Tells users of screen readers about messages that arrive. */
-function Announcer({ messages, me }: { messages: readonly ChatMessage[]; me: string }) {
+function Announcer({ newest, me }: { newest: ChatMessage | undefined; me: string }) {
   const { strings } = useChat()
-  const newest = newestOf(messages)
   const known = useRef<string>(undefined)
   const [text, setText] = useState('')
   useEffect(() => {

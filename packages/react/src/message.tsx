@@ -1,5 +1,5 @@
 'use client'
-import type { ChatMessage } from '@loquat/sdk/client'
+import type { ChatMessage, Target } from '@loquat/sdk/client'
 import { type MouseEvent, memo, type ReactNode, type TouchEvent, useRef, useState } from 'react'
 import { AgentBadge, AnswerState, Thinking } from './answer-state.tsx'
 import { Attachments } from './attachments.tsx'
@@ -18,6 +18,7 @@ import {
 import { EmojiButton } from './emoji-button.tsx'
 import { exactTimeOf, shortTimeOf, timeOf } from './format.ts'
 import { onlyAnswerOf } from './hooks/answers.ts'
+import { useConversation } from './hooks/conversations.ts'
 import { useHandover } from './hooks/handover.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { MessageProps } from './parts.ts'
@@ -30,7 +31,7 @@ import { useRoom } from './room.tsx'
 import { Sources } from './sources.tsx'
 import { Status } from './status.tsx'
 import { MessageText } from './text.tsx'
-import { FoldedSteps, ToolSteps, WaitingTool } from './tool-calls.tsx'
+import { ToolSteps, WaitingTool } from './tool-calls.tsx'
 
 /** A message with everything that belongs to it. */
 export const Message = memo(function Message(props: MessageProps) {
@@ -64,6 +65,13 @@ export const Message = memo(function Message(props: MessageProps) {
   const isDeleted = message.deletedAt !== undefined
   const AvatarPart = parts.Avatar ?? Avatar
   const TextPart = parts.MessageText ?? MessageText
+  const BadgePart = parts.AgentBadge ?? AgentBadge
+  const StepsPart = parts.ToolSteps ?? ToolSteps
+  const WaitingPart = parts.WaitingTool ?? WaitingTool
+  const StatePart = parts.AnswerState ?? AnswerState
+  const SourcesPart = parts.Sources ?? Sources
+  const RatingPart = parts.Rating ?? Rating
+  const ReactionsPart = parts.Reactions ?? Reactions
   const isAnswer = message.category === 'agentic'
   const { tools = [], waiting } = callsOf(message)
   const isCalling = waiting !== undefined || tools.at(-1)?.done === false
@@ -106,12 +114,11 @@ export const Message = memo(function Message(props: MessageProps) {
             <strong className="lq-clip">
               <bdi>{isOwn ? strings.you : sender.name}</bdi>
             </strong>
-            {isAnswer && <AgentBadge />}
+            {isAnswer && <BadgePart />}
             <Time message={message} />
           </header>
         )}
-        {isWriting && <ToolSteps message={message} />}
-        {isAnswer && !isWriting && !isDeleted && <FoldedSteps message={message} />}
+        {isAnswer && !isDeleted && <StepsPart message={message} />}
         <div className="lq-bubble" hidden={isAnswer && !hasContent && !isThinking}>
           {!isDeleted && message.quotedMessageId !== undefined && <Quoted message={message} />}
           {isDeleted ? (
@@ -133,14 +140,14 @@ export const Message = memo(function Message(props: MessageProps) {
             {strings.flagged}
           </p>
         )}
-        {isWriting && <WaitingTool message={message} />}
-        {isAnswer && message.pending && <AnswerState message={message} />}
+        {isWriting && <WaitingPart message={message} />}
+        {isAnswer && message.pending && <StatePart message={message} />}
         {!isAnswer && message.pending === 'failed' && <Failed message={message} />}
-        {isAnswer && canAct && <Sources message={message} />}
-        {isAnswer && canAct && <Rating message={message} />}
+        {isAnswer && canAct && <SourcesPart message={message} />}
+        {isAnswer && canAct && <RatingPart message={message} />}
         {isAnswer && !message.pending && <FollowUp message={message} />}
         {problem && <Problem />}
-        {!isDeleted && <Reactions message={message} />}
+        {!isDeleted && <ReactionsPart message={message} />}
         <ThreadSummary message={message} />
         {readers.length > 0 && <Readers uids={readers} />}
       </div>
@@ -184,13 +191,14 @@ const Time = ({ message: { sentAt } }: MessageProps) => {
 
 /** Whether it was edited, and how far it got. */
 function Facts({ message, isOwn }: { message: ChatMessage; isOwn: boolean }) {
-  const strings = useStrings()
+  const { strings, parts } = useChat()
+  const StatusPart = parts.Status ?? Status
   const isEdited = message.editedAt !== undefined && message.deletedAt === undefined
   return (
     <span className="lq-facts">
       {isEdited && <span className="lq-edited">{strings.edited}</span>}
       <Time message={message} />
-      {isOwn && message.deletedAt === undefined && <Status message={message} />}
+      {isOwn && message.deletedAt === undefined && <StatusPart message={message} />}
     </span>
   )
 }
@@ -254,16 +262,19 @@ function Quoted({ message }: { message: ChatMessage }) {
   )
 }
 
-/** An agent knows only what was said in the thread, so another question about it belongs there. */
+/**
+ * An agent knows only what was said in the thread, so another question about it belongs there. In a group, what is written
+ * there is a question only if it mentions the agent.
+ */
 function FollowUp({ message: { parentId } }: MessageProps) {
   const strings = useStrings()
-  const { openThread, parentId: here } = useRoom()
+  const { target, openThread, parentId: here } = useRoom()
   if (parentId === undefined || here !== undefined || !openThread) return null
   return (
     <p className="lq-answering">
       <button type="button" className="lq-link" onClick={() => openThread(parentId)}>
         <Icon name="reply" size={14} />
-        {strings.followUp}
+        {target.type === 'user' ? strings.followUp : strings.reply}
       </button>
     </p>
   )
@@ -341,6 +352,9 @@ function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
   const [isSure, setSure] = useState(false)
   const [isFlagging, setFlagging] = useState(false)
   const text = textOf(message)
+  // The server accepts no other changes from users.
+  const mayEdit = isOwn && message.type === 'text'
+  const mayRemove = useIsModerator(target) || isOwn
   const item = (icon: IconName, label: string, act: () => void, isDanger = false): ReactNode => (
     <button
       key={label}
@@ -407,23 +421,31 @@ function Menu({ message, isOwn, onFlagged, onProblem, onDone }: MenuProps) {
         target.type === 'user' &&
         message.category === 'agentic' &&
         item('people', strings.askPerson, () => change(handOver()))}
-      {isOwn && text !== undefined && item('edit', strings.edit, () => edit(message))}
+      {mayEdit && item('edit', strings.edit, () => edit(message))}
       {!isOwn && (
         <button type="button" role="menuitem" onClick={() => setFlagging(true)}>
           <Icon name="flag" />
           {strings.flag}
         </button>
       )}
-      {isOwn && !isSure && (
+      {mayRemove && !isSure && (
         <button type="button" role="menuitem" data-danger onClick={() => setSure(true)}>
           <Icon name="trash" />
           {strings.remove}
         </button>
       )}
-      {isOwn && isSure && item('trash', strings.removeSure, () => change(remove()), true)}
+      {mayRemove && isSure && item('trash', strings.removeSure, () => change(remove()), true)}
     </div>
   )
 }
+
+/** Whether the user may delete what others write in this group. */
+function useIsModerator(target: Target): boolean {
+  const other = useConversation(target)?.conversationWith
+  return other !== undefined && 'guid' in other && MODERATORS.includes(other.scope ?? '')
+}
+
+const MODERATORS = ['admin', 'moderator']
 
 const LONG_PRESS_MS = 450
 /** So far, a finger has to move a message to quote it. */

@@ -37,6 +37,11 @@ export interface AttachmentProps {
   onOpen?: ((url: string) => void) | undefined
 }
 
+/** A part of a message. */
+export interface MessagePartProps {
+  message: ChatMessage
+}
+
 /** Components that you can replace with your own. */
 export interface Parts {
   Avatar: ComponentType<AvatarProps>
@@ -44,4 +49,19 @@ export interface Parts {
   Message: ComponentType<MessageProps>
   MessageText: ComponentType<MessageTextProps>
   Attachment: ComponentType<AttachmentProps>
+  Reactions: ComponentType<MessagePartProps>
+  /** How far a message of the user got. */
+  Status: ComponentType<MessagePartProps>
+  /** What says that a machine writes. */
+  AgentBadge: ComponentType
+  /** The tools that an agent has used for its answer. */
+  ToolSteps: ComponentType<MessagePartProps>
+  /** The call of a tool that waits for the user or a device. */
+  WaitingTool: ComponentType<MessagePartProps>
+  /** Stops an answer that is being written, or tries again one that failed. */
+  AnswerState: ComponentType<MessagePartProps>
+  /** What an answer cites. */
+  Sources: ComponentType<MessagePartProps>
+  /** The thumbs below an answer. */
+  Rating: ComponentType<MessagePartProps>
 }

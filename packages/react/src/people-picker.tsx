@@ -1,8 +1,10 @@
 'use client'
 import type { User } from '@loquat/sdk/client'
 import { useState } from 'react'
+import { AgentBadge } from './answer-state.tsx'
 import { Avatar } from './avatar.tsx'
 import { useChat } from './chat.tsx'
+import { AGENT_ROLE } from './content.ts'
 import { usePeople } from './hooks/people.ts'
 
 interface PeoplePickerProps {
@@ -18,6 +20,7 @@ export function PeoplePicker({ chosen, onChange, without = [] }: PeoplePickerPro
   const [text, setText] = useState('')
   const { users, searching } = usePeople(text)
   const AvatarPart = parts.Avatar ?? Avatar
+  const BadgePart = parts.AgentBadge ?? AgentBadge
   const isChosen = ({ uid }: User) => chosen.some((one) => one.uid === uid)
   const others = users.filter((user) => !isChosen(user) && !without.includes(user.uid))
   return (
@@ -36,8 +39,11 @@ export function PeoplePicker({ chosen, onChange, without = [] }: PeoplePickerPro
             <label className="lq-person">
               <AvatarPart id={user.uid} name={user.name} picture={user.avatar} withPresence />
               <span className="lq-person-main">
-                <span className="lq-clip" dir="auto">
-                  {user.name}
+                <span className="lq-person-name">
+                  <span className="lq-clip" dir="auto">
+                    {user.name}
+                  </span>
+                  {user.role === AGENT_ROLE && <BadgePart />}
                 </span>
                 {user.statusMessage && (
                   <small className="lq-clip" dir="auto">

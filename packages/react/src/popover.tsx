@@ -15,8 +15,10 @@ const GAP = 6
 const MARGIN = 8
 
 /** The place next to the anchor where it fits into the window: above if there is room, else below. */
-function placeOf(anchor: DOMRect, { offsetWidth: width, offsetHeight: height }: HTMLElement) {
-  const isRtl = getComputedStyle(document.documentElement).direction === 'rtl'
+function placeOf(opener: HTMLElement, { offsetWidth: width, offsetHeight: height }: HTMLElement) {
+  const anchor = opener.getBoundingClientRect()
+  // The page around the kit may have another direction.
+  const isRtl = getComputedStyle(opener).direction === 'rtl'
   const above = anchor.top - height - GAP
   const below = Math.min(anchor.bottom + GAP, innerHeight - height - MARGIN)
   const wanted = isRtl ? anchor.left : anchor.right - width
@@ -48,7 +50,7 @@ export function Popover({
     }
     element.addEventListener('toggle', listen)
     element.showPopover()
-    const { left, top } = placeOf(opener.getBoundingClientRect(), element)
+    const { left, top } = placeOf(opener, element)
     element.style.left = `${left}px`
     element.style.top = `${top}px`
     element.querySelector<HTMLElement>('[data-autofocus], button, input')?.focus()

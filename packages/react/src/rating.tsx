@@ -1,15 +1,19 @@
 'use client'
-import type { ChatMessage } from '@loquat/sdk/client'
 import { type FormEvent, useState } from 'react'
 import { useStrings } from './chat.tsx'
 import { runOf } from './content.ts'
+import { useHasAsked } from './hooks/answers.ts'
 import { type OwnRating, useRating } from './hooks/ratings.ts'
 import { Icon } from './icons.tsx'
+import type { MessagePartProps } from './parts.ts'
+import { useRoom } from './room.tsx'
 
-/** Thumbs below the answer of an agent. */
-export function Rating({ message }: { message: ChatMessage }) {
+/** Thumbs below the answer of an agent, for the user who asked. */
+export function Rating({ message }: MessagePartProps) {
+  const { target } = useRoom()
   const runId = runOf(message)
-  return runId === undefined ? null : <Thumbs runId={runId} />
+  const hasAsked = useHasAsked(target, message)
+  return runId !== undefined && hasAsked ? <Thumbs runId={runId} /> : null
 }
 
 function Thumbs({ runId }: { runId: string }) {

@@ -1,36 +1,27 @@
 'use client'
 import type { CalledTool } from '@loquat/sdk/agents'
-import type { ChatMessage } from '@loquat/sdk/client'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { useChat, useStrings } from './chat.tsx'
-import { callsOf, runOf, senderOf } from './content.ts'
-import { useKeptSteps, useToolSteps } from './hooks/tool-steps.ts'
+import { callsOf, senderOf, toolsOf } from './content.ts'
 import { Icon } from './icons.tsx'
-import { useRoom } from './room.tsx'
+import type { MessagePartProps } from './parts.ts'
 import type { Strings } from './strings/en.ts'
 
-/** The tools that the agent has called so far, apart from the one that waits. */
-export function ToolSteps({ message }: { message: ChatMessage }) {
-  const { runId = '', tools, waiting } = callsOf(message)
-  const steps = useMemo(
-    () => (tools ?? []).filter(({ toolCallId }) => toolCallId !== waiting?.toolCallId),
-    [tools, waiting],
-  )
-  useKeptSteps(runId, steps)
-  return <Steps tools={steps} />
+/** The tools that the agent has used for an answer. */
+export function ToolSteps({ message }: MessagePartProps) {
+  return message.pending ? <StepsSoFar message={message} /> : <FoldedSteps message={message} />
+}
+
+/** Those that it has called so far, apart from the one that waits. */
+function StepsSoFar({ message }: MessagePartProps) {
+  const { tools = [], waiting } = callsOf(message)
+  return <Steps tools={tools.filter(({ toolCallId }) => toolCallId !== waiting?.toolCallId)} />
 }
 
 /** The same of an answer that is over: several are folded into one line. */
-export function FoldedSteps({ message }: { message: ChatMessage }) {
-  const { target } = useRoom()
-  const runId = runOf(message)
-  // In a group somebody else may have asked.
-  return runId !== undefined && target.type === 'user' ? <Folded runId={runId} /> : null
-}
-
-function Folded({ runId }: { runId: string }) {
+function FoldedSteps({ message }: MessagePartProps) {
   const strings = useStrings()
-  const tools = useToolSteps(runId).map((tool) => ({ ...tool, done: true }))
+  const tools = toolsOf(message)
   if (tools.length < 2) return <Steps tools={tools} />
   return (
     <details className="lq-folded">
@@ -59,18 +50,19 @@ function Steps({ tools }: { tools: readonly CalledTool[] }) {
   )
 }
 
-function stepOf({ displayName, done, failed }: CalledTool, strings: Strings): string {
+function stepOf(tool: CalledTool, strings: Strings): string {
+  const { displayName, executionText, done, failed } = tool
   if (failed) return strings.toolFailed(displayName)
-  return done ? strings.toolDone(displayName) : strings.toolRunning(displayName)
+  return done ? strings.toolDone(displayName) : (executionText ?? strings.toolRunning(displayName))
 }
 
 /** The call that waits: for an approval of the user, or for a device. */
-export function WaitingTool({ message }: { message: ChatMessage }) {
+export function WaitingTool({ message }: MessagePartProps) {
   const { client, strings } = useChat()
   const { runId = '', waiting } = callsOf(message)
   const [isBusy, setBusy] = useState(false)
   const [isRefused, setRefused] = useState(false)
-  if (!waiting) return null
+  if (!waiting || message.pending !== 'sending') return null
   const { toolCallId, displayName, waitsFor } = waiting
   if (waitsFor === 'device') {
     return (

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
 import type { TestApp } from '../../server/test/kit.ts'
 import {
   type ModelCall,
@@ -31,6 +32,10 @@ async function newAgent(parts: object = {}): Promise<{ app: TestApp; agent: stri
   await app.client.apiTools.create({
     ...{ slug: 'book', name: 'Book a room', description: 'Books', endpoint: tools.url },
     ...{ method: 'POST', enableBasicAuth: false, requiresApproval: true, parameters },
+  })
+  await app.client.apiTools.create({
+    ...{ slug: 'look', name: 'Look it up', description: 'Looks', endpoint: tools.url },
+    ...{ method: 'GET', enableBasicAuth: false, requiresApproval: true, parameters },
   })
   await app.client.frontendActions.create({
     ...{ triggerFunction: 'openShift', name: 'Open a shift', description: 'Opens', parameters },
@@ -152,7 +157,76 @@ suite('an answer', () => {
     await failed.getByRole('button', { name: 'Retry' }).click()
     await message(page, 'Everything.').locator('.lq-answer').waitFor()
     await failed.waitFor({ state: 'detached' })
+
+    await app.client.agentBudgets.update({ appMonthTokens: 1 })
+    await write(page, 'And then?')
+    await page.getByText('This app’s agents have used up their budget for this month.').waitFor()
     await page.context().close()
+  })
+})
+
+suite('an agent in a group', () => {
+  test('answers below the question for all, and asks only the user who asked', async () => {
+    const { app, agent } = await newAgent({ answersMentions: true, apiTools: ['look'] })
+    await app.client.users.create({ uid: 'ben', name: 'Ben Okafor' })
+    const members = { participants: ['ben', agent] }
+    const group = { guid: 'release', name: 'Release 2.4', owner: 'amira', members }
+    await app.client.groups.create(group)
+    const ask = (from: string, text: string) => say(app, from, 'release', `<@uid:${agent}> ${text}`)
+    const [amira, ben] = [await kit.open(app, 'amira'), await kit.open(app, 'ben')]
+    for (const page of [amira, ben]) await openRoom(page, /^Release/)
+
+    reply = () => ['At nine.']
+    await ask('amira', 'When?')
+    const isRead = (uid: string) =>
+      until(`${uid} has read all`, async () => {
+        const { unreadMessageCount } = await app.as(uid).conversations.getGroup('release')
+        return unreadMessageCount === 0
+      })
+    for (const page of [amira, ben]) await message(page, 'At nine.').locator('.lq-agent').waitFor()
+    for (const uid of ['amira', 'ben']) await isRead(uid)
+
+    // The answer comes after what others write meanwhile, but stands above it.
+    reply = (call) =>
+      resultsIn(call).length === 0
+        ? [{ tool: 'look', args: { day: 'Monday' } }]
+        : [`It says: ${resultsIn(call).join()}.`]
+    await ask('amira', 'And on Monday?')
+    const asked = (page: Page) => page.getByRole('region', { name: /^Helper wants to use/ })
+    await asked(amira).getByText('Helper wants to use Look it up.').waitFor()
+    await write(ben, 'I would like to know, too')
+    await message(amira, 'I would like to know, too').waitFor()
+    await amira.reload()
+    await openRoom(amira, /^Release/)
+    assert.deepEqual(await findings(amira), [])
+    await shootLooks(amira, 'approval-group')
+    assert.equal(await asked(ben).count(), 0)
+    await asked(amira).getByRole('button', { name: 'Approve' }).click()
+    for (const page of [amira, ben]) {
+      await message(page, 'It says: booked.').locator('.lq-answer:not([data-writing])').waitFor()
+    }
+    for (const uid of ['amira', 'ben']) await isRead(uid)
+    const order = await ben.locator('.lq-message').allInnerTexts()
+    assert.match(order.at(-2) ?? '', /It says: booked/)
+    assert.equal(await ben.getByText('Used Look it up').count(), 0)
+
+    const never = Promise.withResolvers<void>()
+    reply = async function* () {
+      yield 'It begins'
+      await never.promise
+    }
+    await ask('amira', 'Tell me everything')
+    await message(amira, 'It begins').getByRole('button', { name: 'Stop answering' }).click()
+    await amira.getByText('Stopped.').waitFor()
+    never.resolve()
+    reply = () => ['Everything.']
+    await amira.reload()
+    await openRoom(amira, /^Release/)
+    const stopped = message(amira, 'Stopped.')
+    await stopped.getByText('Helper', { exact: true }).waitFor()
+    await stopped.getByRole('button', { name: 'Retry' }).click()
+    for (const page of [amira, ben]) await message(page, 'Everything.').waitFor()
+    for (const page of [amira, ben]) await page.context().close()
   })
 })
 
@@ -250,6 +324,8 @@ suite('a handover', () => {
     await page.getByRole('button', { name: 'Talk to a person' }).click()
     await page.getByText('A person will answer you here.').waitFor()
     await page.getByRole('button', { name: 'Talk to a person' }).waitFor({ state: 'detached' })
+    // Agents answer at any time, so it says what they are and not that they are offline.
+    assert.equal(await page.getByText('Offline', { exact: true }).count(), 0)
     assert.deepEqual(await findings(page), [])
     await shootLooks(page, 'handover')
     await page.getByRole('button', { name: 'Go on with the agent' }).click()
@@ -347,7 +423,8 @@ suite('a tool that an agent wants to use', () => {
     const { app, agent } = await newAgent({ frontendActions: ['openShift'] })
     reply = () => ['Hello!']
     await say(app, 'amira', agent, 'Hello?')
-    const page = await kit.open(app, 'amira')
+    // The page has parts of its own, too.
+    const page = await kit.open(app, 'amira', { parts: '1' })
     await openRoom(page, /^Helper/)
     await message(page, 'Hello!').locator('.lq-answer').waitFor()
     const days = (call: ModelCall) => [questionIn(call), 'Friday']
@@ -359,13 +436,21 @@ suite('a tool that an agent wants to use', () => {
     await write(page, 'Monday')
     const monday = message(page, 'The page says: {"opened":"Monday"},{"opened":"Friday"}')
     const used = monday.getByText('Used Open a shift')
-    await monday.getByText('2 steps').click()
+    await monday.locator('.own-steps').getByText('2 steps').click()
+    await monday.locator('.own-badge').waitFor()
+    assert.equal(await page.locator('.lq-agent').count(), 0)
     assert.deepEqual(await used.allInnerTexts(), ['Used Open a shift', 'Used Open a shift'])
     assert.deepEqual(await findings(page), [])
     await shootLooks(page, 'steps')
+    const read: string[] = []
+    page.on('request', (request) => {
+      if (/\/ai-agents\/runs\/[^/?]+$/.test(request.url())) read.push(request.url())
+    })
     await page.reload()
     await openRoom(page, /^Helper/)
     await monday.getByText('2 steps').waitFor()
+    // The message says it, so a room with many answers reads no runs.
+    assert.deepEqual(read, [])
     assert.equal(await used.first().isVisible(), false)
     // Whatever goes wrong, the model is told.
     await write(page, 'Sunday')

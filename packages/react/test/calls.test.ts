@@ -54,7 +54,48 @@ const HIDDEN = `(() => {
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
+/** The share of the height of the tiles that the highest one has. */
+const HIGHEST = `(() => {
+  const heights = [...document.querySelectorAll('.lq-call-tile')].map((one) => one.clientHeight)
+  return Math.max(...heights) / document.querySelector('.lq-call-tiles').clientHeight
+})()`
+
+/** The background of the button under the pointer. */
+const POINTED = `getComputedStyle(document.querySelector('.lq-call .lq-tool:hover')).backgroundColor`
+
 suite('calls in the kit', () => {
+  test('show everyone, or who speaks with the others below', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'ben', 'release', 'Shall we talk?')
+    const amira = await kit.open(app, 'amira', { calls: '1' })
+    await openRoom(amira, /^Release/)
+    await button(amira, 'Start an audio call').click()
+    await amira.getByText('Ringing…').waitFor()
+    const [call] = (await app.client.calls.list()).data
+    const talking = ['ben', 'cleo', 'daniel', 'layla']
+    for (const uid of talking) await app.as(uid).calls.join(call?.sessionId ?? '', {})
+    await amira.locator('.lq-call-tile').nth(talking.length).waitFor()
+    await shoot(amira, 'call-grid')
+    const grid = await amira.evaluate<number>(HIGHEST)
+    assert.ok(grid < 0.6, `${grid}`)
+    await button(amira, 'Show who speaks').click()
+    assert.equal(await amira.locator('.lq-call-tile[data-main]').count(), 1)
+    // The call is dark in the light theme, too. The pointer is on the button.
+    assert.match(await amira.evaluate<string>(POINTED), /0\.16\)$/)
+    await shoot(amira, 'call-speaker')
+    assert.ok((await amira.evaluate<number>(HIGHEST)) > 0.6)
+    await amira.setViewportSize(PHONE)
+    assert.ok((await amira.evaluate<number>(HIGHEST)) > 0.4)
+    await shoot(amira, 'call-speaker-390')
+    assert.deepEqual(await findings(amira), [])
+    await button(amira, 'Show everyone').click()
+    // Two beside each other.
+    assert.ok((await amira.evaluate<number>(HIGHEST)) > 0.25)
+    await shoot(amira, 'call-grid-390')
+    await button(amira, 'Hang up').click()
+    await amira.context().close()
+  })
+
   test('ring, show everyone, can be muted, and leave entries in the conversation', async () => {
     const app = await companyOf(kit.server)
     await say(app, 'ben', 'amira', 'Do you have a minute?')

@@ -214,6 +214,13 @@ suite('a long conversation', () => {
       `${held} messages, ${rows} rows, longest task ${longest.toFixed(1)} ms of CPU, ` +
         `down ${down.toFixed(1)} ms, with news ${news.toFixed(1)} ms; ${seen} seen on the way down, moved by ${moved} px`,
     )
+    // Blocking a user makes the client fetch everything again, and of a large room only a part: the one in sight.
+    await app.client.blockedUsers.block('amira', { blockedUids: ['cleo'] })
+    await until('the room was fetched again', () =>
+      page.evaluate(`client.state.rooms['${ROOM}'].messages.length < ${LENGTH}`),
+    )
+    assert.equal(await page.evaluate(`client.state.rooms['${ROOM}'].newer`), false)
+    await page.locator('.lq-message', { hasText: 'An own one.' }).waitFor()
     assert.ok(seen > 300 && moved <= 1, `moved by ${moved} px among ${seen}`)
     assert.ok(rows < 80, `${rows} rows`)
     assertWithin(TASK_MS, Math.max(longest, news), 'the longest task')

@@ -1,7 +1,8 @@
 /** The main components in a real browser: two people in every part of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { PENDING, sendJudged } from '../../server/test/held.ts'
+import type { Locator, Page } from 'playwright-core'
+import { DISAPPROVED, PENDING, sendJudged } from '../../server/test/held.ts'
 import { phonePhoto } from '../../server/test/media.ts'
 import { until } from '../../server/test/until.ts'
 import { findings } from './axe.ts'
@@ -24,6 +25,38 @@ const swipe = (text: string) => `{
   touch('touchend', 190)
 }`
 
+/** Pastes a file where the user writes, or drops it on the messages. */
+const handOver = (type: string, name: string) => `{
+  const data = new DataTransfer()
+  data.items.add(new File(['Notes'], '${name}', { type: 'text/plain' }))
+  const options = { bubbles: true, cancelable: true }
+  const [where, event] = '${type}' === 'paste'
+    ? ['.lq-composer textarea', new ClipboardEvent('paste', { ...options, clipboardData: data })]
+    : ['.lq-scroller', new DragEvent('drop', { ...options, dataTransfer: data })]
+  document.querySelector(where).dispatchEvent(event)
+}; 0`
+
+/** Whether the browser itself moves a text that is dragged over the field. */
+const TAKES_TEXT = `(() => {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.setData('text/plain', 'A text')
+  const event = new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer })
+  return document.querySelector('.lq-composer textarea').dispatchEvent(event)
+})()`
+
+/** The longest animation or transition that something in the page has, in seconds. */
+const MOTION = `Math.max(...[...document.querySelectorAll('.lq *')].flatMap((one) => {
+  const { transitionDuration, animationName, animationDuration } = getComputedStyle(one)
+  const animations = animationName === 'none' ? '0s' : animationDuration
+  return (transitionDuration + ',' + animations).split(',').map(Number.parseFloat)
+}))`
+
+/** Whether a view has all of these parts for screen readers. */
+async function assertRead(view: Locator, ...parts: string[]): Promise<void> {
+  const tree = await view.ariaSnapshot()
+  for (const part of parts) assert.ok(tree.includes(part), `no ${part} in:\n${tree}`)
+}
+
 suite('two people', () => {
   test('write, react, quote, edit, delete, reply in threads and see receipts', async () => {
     const app = await companyOf(kit.server)
@@ -40,6 +73,9 @@ suite('two people', () => {
     assert.equal(await ben.locator('.lq-text a').getAttribute('href'), 'https://example.org/a')
     assert.equal(await ben.locator('.lq-text code').textContent(), 'npm test')
     await message(amira, 'Hi Ben').locator('.lq-status[data-read]').waitFor()
+    // Ben has a page open.
+    await amira.locator('.lq-header').getByText('Online').waitFor()
+    await amira.locator('.lq-header .lq-presence').waitFor()
 
     await Promise.all([
       amira.locator('.lq-typing', { hasText: 'Ben Okafor is typing' }).waitFor(),
@@ -94,6 +130,12 @@ suite('two people', () => {
     await reply.press('Enter')
     await ben.getByRole('button', { name: /1 reply/ }).click()
     await ben.getByRole('complementary').getByText('In a thread').waitFor()
+    await assertRead(
+      amira.getByRole('complementary'),
+      ...['complementary "Thread"', 'heading "Thread" [level=2]', 'button "Close"'],
+      ...['article "You, ', 'button "Ben Okafor Writing"', 'log "Messages with Ben Okafor"'],
+      ...['text: In a thread', 'button "Attach files"', 'textbox "Reply…"'],
+    )
     await shoot(amira, 'workspace-thread')
     await shoot(ben, 'messenger-390-thread')
     assert.deepEqual(await findings(amira), [])
@@ -137,6 +179,19 @@ suite('two people', () => {
     ])
     assert.equal(await amira.locator('.lq-tile').count(), 2)
     await write(amira, 'Two files')
+    for (const [type, name] of Object.entries({ paste: 'pasted.txt', drop: 'dropped.txt' })) {
+      await amira.evaluate(handOver(type, name))
+      await amira.locator('.lq-tile', { hasText: name }).waitFor()
+    }
+    assert.ok(await amira.evaluate<boolean>(TAKES_TEXT))
+    await amira.locator('.lq-composer').getByRole('button', { name: 'Emoji' }).click()
+    await amira.getByPlaceholder('Search emoji').fill('rocket')
+    await amira.getByPlaceholder('Search emoji').press('Enter')
+    await until('the emoji is there', async () => (await field(amira).inputValue()) === '🚀')
+    await field(amira).press('Enter')
+    for (const name of ['pasted.txt', 'dropped.txt']) {
+      await amira.locator('a.lq-file', { hasText: name }).waitFor()
+    }
     await amira.locator('a.lq-file', { hasText: 'notes.txt' }).waitFor()
     for (const name of ['Two files', 'notes.txt']) {
       await message(amira, name).locator('.lq-status', { hasText: 'Sent' }).waitFor()
@@ -148,6 +203,8 @@ suite('two people', () => {
     await message(amira, 'Are you there?').waitFor()
     await sendJudged(kit.server, app, ['amira', 'ben'], PENDING, { data: { text: 'Careful' } })
     await amira.locator('.lq-moderation', { hasText: 'Waiting for review' }).waitFor()
+    await sendJudged(kit.server, app, ['amira', 'ben'], DISAPPROVED, { data: { text: 'Rude' } })
+    await amira.locator('.lq-moderation[data-status=disapproved]').waitFor()
     await amira.context().close()
   })
 })
@@ -175,11 +232,16 @@ suite('the views', () => {
     )
     await page.keyboard.press('Tab')
     assert.equal(await page.evaluate(`document.activeElement?.ariaLabel`), 'React with 👍')
-    const tree = await page.locator('main').ariaSnapshot()
-    for (const part of ['navigation "Conversations"', 'log "Messages with Release 2.4"']) {
-      assert.ok(tree.includes(part), tree)
-    }
-    assert.match(tree, /article "Elif|article "Ben Okafor, /)
+    await assertRead(
+      page.locator('main'),
+      ...['navigation "Conversations"', 'button "Release 2.4', 'heading "Release 2.4" [level=2]'],
+      ...['log "Messages with Release 2.4"', 'article "Ben Okafor, ', 'toolbar "More actions"'],
+      ...['button "React with 👍"', 'textbox "Message Release 2.4"', 'button "Emoji"'],
+    )
+    assert.equal(await page.evaluate(MOTION), 0)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    assert.ok(await page.evaluate<boolean>(`${MOTION} > 0`))
+    await page.emulateMedia({ reducedMotion: 'reduce' })
     await shoot(page, 'workspace-light')
     assert.deepEqual(await findings(page), [])
     await page.context().close()
@@ -197,16 +259,45 @@ suite('the views', () => {
       await other.locator('.lq-divider-new').waitFor()
       await shoot(other, name)
       assert.deepEqual(await findings(other), [], name)
+      if (name === 'workspace-ar') {
+        assert.ok(await other.evaluate<boolean>(IS_MIRRORED))
+        await assertPickerMirrored(other)
+      }
+      if (name === 'workspace-es') {
+        await assertRead(
+          other.locator('main'),
+          'navigation "Conversaciones"',
+          'textbox "Mensaje para',
+        )
+      }
       await other.context().close()
     }
   })
 })
+
+/** Whether the list is right of the messages, and what others write begins at the right. */
+const IS_MIRRORED = `(() => {
+  const boxOf = (selector) => document.querySelector(selector).getBoundingClientRect()
+  const isRight = boxOf('nav').left >= boxOf('.lq-channel').right - 1
+  return isRight && boxOf('.lq-message-side').left > boxOf('.lq-message-main').left
+})()`
+
+/** The emoji picker begins where its button does, in the direction of the text. */
+async function assertPickerMirrored(page: Page): Promise<void> {
+  const button = page.locator('.lq-composer [aria-expanded]')
+  await button.click()
+  const picker = page.locator('.lq-popover')
+  await picker.getByRole('button').first().waitFor()
+  assert.equal((await picker.boundingBox())?.x, (await button.boundingBox())?.x)
+  await page.keyboard.press('Escape')
+}
 
 const LOOKS = {
   'workspace-dark': { theme: 'dark' },
   'workspace-compact': { density: 'compact' },
   'messenger-light': { layout: 'messenger' },
   'messenger-390-dark': { layout: 'messenger', theme: 'dark', width: 390, height: 800 },
+  'workspace-es': { lang: 'es', locale: 'es' },
   'workspace-ar': { lang: 'ar', locale: 'ar' },
   'messenger-390-ar': { lang: 'ar', locale: 'ar', layout: 'messenger', width: 390, height: 800 },
 }

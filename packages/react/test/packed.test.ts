@@ -89,7 +89,8 @@ suite('the packed kit', () => {
     const list = await sizeOf(`export { ChatProvider, ConversationList } from '@loquat/react'`)
     console.log(`kit: ${all.first} bytes compressed, list ${list.first}, one hook ${hook.first}`)
     assert.ok(all.first < 60 * KB, `${all.first} bytes`)
-    assert.ok(list.first < 8 * KB, `${list.first} bytes`)
+    // Almost half of it are the texts of all components, which are one object.
+    assert.ok(list.first < 10 * KB, `${list.first} bytes`)
     assert.ok(hook.first < 2 * KB, `${hook.first} bytes`)
     // Loaded when somebody opens the picker.
     assert.doesNotMatch(all.code, /strawberry/)

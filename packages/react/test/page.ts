@@ -17,7 +17,10 @@ const SHOTS = process.env.LOQUAT_SCREENSHOTS
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 120_000
 
-/** How a window looks: `lang`, `layout`, `theme`, `density` and `details` of the page, and the browser's own options. */
+/**
+ * How a window looks: `lang`, `layout`, `theme`, `density`, `details`, `parts`, `opened` and `plain` of the page, and the browser's
+ * own options.
+ */
 export interface Look extends BrowserContextOptions {
   width?: number
   height?: number
@@ -81,14 +84,26 @@ export async function newKit(
     async open(app, uid, { width = 1280, height = 800, ...look } = {}) {
       started ??= start()
       await started
-      const { lang, layout, theme, density, jump, details, calls, ...options } = look
+      const {
+        lang,
+        layout,
+        theme,
+        density,
+        jump,
+        details,
+        calls,
+        parts,
+        opened,
+        plain,
+        ...options
+      } = look
       const { authToken } = await app.client.authTokens.create(uid, { force: true })
       const context = await browser.newContext({
         ...{ viewport: { width, height }, reducedMotion: 'reduce', ...options },
       })
       const page = await context.newPage()
       page.setDefaultTimeout(TIMEOUT_MS)
-      const shown = { lang, layout, theme, density, jump, details, calls }
+      const shown = { lang, layout, theme, density, jump, details, calls, parts, opened, plain }
       const query = { appId: app.id, uid, authToken, ...shown }
       const known = Object.entries(query).filter(([, value]) => value !== undefined)
       const address = `http://127.0.0.1:${web.config.preview.port}`

@@ -6,7 +6,7 @@ import { wav } from '../../server/test/media.ts'
 import { until } from '../../server/test/until.ts'
 import { readyFile, withFiles } from '../../server/test/upload.ts'
 import { addHistory, companyOf, say } from './data.ts'
-import { field, message, newKit, openRoom } from './page.ts'
+import { field, message, newKit, openRoom, shootLooks } from './page.ts'
 
 const kit = await newKit()
 
@@ -71,6 +71,111 @@ suite('a message', () => {
   })
 })
 
+suite('the menu of a message', () => {
+  test('lets moderators delete what others wrote, and users edit texts only', async () => {
+    const app = await companyOf(kit.server)
+    const picture = { name: 'a', url: 'https://a.example/a.png', mimeType: 'image/png' }
+    await say(app, 'cleo', 'release', 'Buy cheap watches')
+    await app.as('ben').messages.send({
+      ...{ receiver: 'release', receiverType: 'group', type: 'image' },
+      data: { text: 'With a caption', attachments: [picture] },
+    })
+    const items = async (page: Page, text: string) => {
+      await message(page, text).hover()
+      await message(page, text).getByRole('button', { name: 'More actions' }).click()
+      return page.getByRole('menuitem').allInnerTexts()
+    }
+    const amira = await kit.open(app, 'amira')
+    const ben = await kit.open(app, 'ben')
+    for (const page of [amira, ben]) await openRoom(page, /^Release/)
+    const own = await items(ben, 'With a caption')
+    assert.deepEqual([own.includes('Edit message'), own.includes('Delete message')], [false, true])
+    await ben.keyboard.press('Escape')
+    assert.ok(!(await items(ben, 'watches')).includes('Delete message'))
+    assert.ok(!(await items(amira, 'watches')).includes('Edit message'))
+    await amira.getByRole('menuitem', { name: 'Delete message' }).click()
+    await amira.getByRole('menuitem', { name: 'Delete this message for everyone?' }).click()
+    await ben.locator('.lq-deleted').waitFor()
+    for (const page of [amira, ben]) await page.context().close()
+  })
+})
+
+suite('the conversations', () => {
+  test('load page after page while the end of the list is in sight', async () => {
+    const app = await companyOf(kit.server)
+    const others = ['ben', 'cleo', 'daniel', 'layla', 'yuki', 'long']
+    for (const uid of others) await say(app, uid, 'amira', 'Hello')
+    const amira = await kit.open(app, 'amira', { plain: 'plain' })
+    await amira.locator('.lq-conversation').first().waitFor()
+    await amira.route(/conversations\?/, (route) => {
+      const url = route
+        .request()
+        .url()
+        .replace(/perPage=\d+/, 'perPage=2')
+      return route.continue({ url })
+    })
+    await amira.reload()
+    await amira.locator('.lq-conversation').nth(others.length).waitFor()
+    await amira.context().close()
+  })
+
+  test('show the name of somebody to whom nobody has written yet', async () => {
+    const app = await companyOf(kit.server)
+    const amira = await kit.open(app, 'amira', { opened: 'daniel' })
+    await amira.getByRole('heading', { name: 'Daniel Weiss' }).waitFor()
+    await amira.getByPlaceholder('Message Daniel Weiss').waitFor()
+    await amira.context().close()
+  })
+
+  test('stand beside what is open on a desktop, and make room for it on a phone', async () => {
+    const app = await companyOf(kit.server)
+    const first = await say(app, 'ben', 'amira', 'Hello')
+    await say(app, 'ben', 'amira', 'In a thread', { parentMessageId: first })
+    const amira = await kit.open(app, 'amira', { plain: 'plain' })
+    const list = amira.getByRole('navigation')
+    const thread = amira.getByRole('complementary')
+    const channel = amira.locator('.lq-channel:not(.lq-thread)')
+    const widths = async (...parts: Locator[]) =>
+      Promise.all(parts.map(async (part) => (await part.boundingBox())?.width))
+    await openRoom(amira, /^Ben/)
+    assert.deepEqual(await widths(list, channel), [320, 960])
+    await shootLooks(amira, 'plain')
+    await amira.getByRole('button', { name: /1 reply/ }).click()
+    await thread.waitFor()
+    assert.deepEqual(await widths(list, channel, thread), [320, 560, 400])
+    await amira.setViewportSize({ width: 390, height: 800 })
+    assert.deepEqual(await widths(thread), [390])
+    await thread.getByRole('button', { name: 'Close' }).click()
+    assert.deepEqual(await widths(channel), [390])
+    await amira.getByRole('button', { name: 'Back' }).click()
+    assert.deepEqual(await widths(list), [390])
+    await amira.context().close()
+  })
+})
+
+suite('the members of a large group', () => {
+  test('are loaded in parts', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'cleo', 'release', 'Hello')
+    const amira = await kit.open(app, 'amira', { details: 'shown' })
+    // As if a part had three of them.
+    await amira.route(/members\?perPage=100$/, async (route) => {
+      const response = await route.fetch()
+      const { data, meta } = await response.json()
+      await route.fulfill({ response, json: { data: data.slice(0, 3), meta } })
+    })
+    await openRoom(amira, /^Release/)
+    const members = amira.getByRole('list', { name: 'Members' }).getByRole('listitem')
+    const more = amira.getByRole('button', { name: 'Load more' })
+    await more.waitFor()
+    assert.equal(await members.count(), 3)
+    await more.click()
+    await members.nth(6).waitFor()
+    await more.waitFor({ state: 'detached' })
+    await amira.context().close()
+  })
+})
+
 const refusal = { status: 400, json: { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } } }
 
 suite('people', () => {
@@ -94,6 +199,25 @@ suite('people', () => {
     await openProfile()
     await unblock.click()
     await block.waitFor()
+    const pane = await amira.getByRole('complementary').ariaSnapshot()
+    for (const part of ['complementary "Details"', 'heading "Ben Okafor"', 'button "Block Ben']) {
+      assert.ok(pane.includes(part), pane)
+    }
+    const mute = amira.getByRole('button', { name: 'Mute notifications', exact: true })
+    await mute.click()
+    const item = amira.getByRole('navigation').getByRole('button', { name: /^Ben Okafor/ })
+    await item.getByTitle('muted').waitFor()
+    const { mutedConversations } = await app.client.mutedConversations.list({ uid: 'amira' })
+    assert.deepEqual(
+      mutedConversations.map(({ id, type }) => [id, type]),
+      [['ben', 'oneOnOne']],
+    )
+    await amira.reload()
+    await item.getByTitle('muted').waitFor()
+    await openRoom(amira, /^Release/)
+    await openProfile()
+    await amira.getByRole('button', { name: 'Unmute notifications' }).click()
+    await item.getByTitle('muted').waitFor({ state: 'detached' })
 
     await amira.route(/blockedusers|flag|messages.\d+$|members/, (route) =>
       route.request().method() === 'GET' ? route.fallback() : route.fulfill(refusal),
@@ -134,7 +258,8 @@ suite('the network', () => {
     const { data } = await app.client.onBehalfOf('amira').messages.listGroup('release', {
       ...{ limit: 5, affix: 'append' },
     })
-    const [old] = data.filter(({ category }) => category === 'message')
+    const oldest = data.filter(({ category }) => category === 'message')
+    const [old] = oldest
     await say(app, 'ben', 'release', 'As you said', { quotedMessageId: old?.id })
     const amira = await kit.open(app, 'amira')
     await openRoom(amira, /^Release/)
@@ -162,7 +287,22 @@ suite('the network', () => {
     await notice.getByRole('button', { name: 'Retry' }).click()
     await message(amira, 'As you said').waitFor()
     await notice.waitFor({ state: 'detached' })
+
     await amira.context().close()
+
+    // What is unread begins far above the messages that are loaded. Amira's page may still be marking the end as read, so
+    // this is somebody else's view.
+    const { conversations } = app.client.onBehalfOf('cleo')
+    await conversations.markGroupUnread('release', { messageId: oldest.at(-1)?.id ?? '' })
+    const cleo = await kit.open(app, 'cleo')
+    await openRoom(cleo, /^Release/)
+    await cleo.locator('.lq-pill-top', { hasText: /unread message/ }).click()
+    await until('the old messages are in sight', () =>
+      cleo.evaluate<boolean>(
+        `[...document.querySelectorAll('.lq-message')].some((one) => /no 14\\d/.test(one.textContent))`,
+      ),
+    )
+    await cleo.context().close()
   })
 
   test('has no place for a user whose token was revoked: the bar says so', async () => {

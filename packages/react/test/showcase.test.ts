@@ -132,8 +132,11 @@ suite('the showcase', () => {
     })
     await web.listen()
     address = `http://127.0.0.1:${web.config.server.port}`
-    // A microphone that beeps, and a user who allows it.
-    browser = await openChromium(['--use-fake-device-for-media-stream'])
+    // A camera and a microphone that beeps, and a user who allows them.
+    browser = await openChromium([
+      ...['--use-fake-device-for-media-stream', '--allow-loopback-in-peer-connection'],
+      '--autoplay-policy=no-user-gesture-required',
+    ])
   })
 
   after(async () => {
@@ -177,6 +180,28 @@ suite('the showcase', () => {
     await ben.getByRole('button', { name: /1 reply/ }).click()
     await ben.getByRole('complementary').getByText('In a thread').waitFor()
     await until('the example server received the webhook', () => logged.includes('Message sent'))
+    assert.deepEqual(await findings(amira), [])
+    assert.deepEqual(await findings(ben), [])
+    for (const page of [amira, ben]) await page.context().close()
+  })
+
+  test('looks like this in a call', { skip: !SHOTS }, async () => {
+    const permissions = ['microphone', 'camera']
+    const amira = await windowOf(/^Amira/, { permissions })
+    const ben = await windowOf(/^Ben/, { permissions, width: 390, dark: true })
+    await row(amira, /^Ben/).click()
+    await amira.getByRole('button', { name: 'Start a video call', exact: true }).click()
+    const answer = ben.getByRole('button', { name: 'Answer', exact: true })
+    await answer.waitFor()
+    await shoot(ben, 'call-incoming-390-dark')
+    await answer.click()
+    for (const page of [amira, ben])
+      await page.waitForFunction(
+        `document.querySelector('.lq-call-tile:not([data-own]) video')
+          ?.getVideoPlaybackQuality().totalVideoFrames > 3`,
+      )
+    await shoot(amira, 'call-1440-light')
+    await shoot(ben, 'call-390-dark')
     assert.deepEqual(await findings(amira), [])
     assert.deepEqual(await findings(ben), [])
     for (const page of [amira, ben]) await page.context().close()
@@ -354,6 +379,27 @@ suite('the showcase', () => {
     await page.locator('.lq-message .lq-voice').getByRole('button', { name: 'Play' }).waitFor()
     await page.locator('.lq-message:has(.lq-voice) .lq-status', { hasText: 'Sent' }).waitFor()
     await shoot(page, 'voice-1440-light')
+    assert.deepEqual(await findings(page), [])
+    await page.context().close()
+  })
+
+  test('has an agent that cites, books a room with approval, changes the page and gives way to a person', async () => {
+    const page = await windowOf(/^Elif/)
+    await row(page, /^Helper/).click()
+    await message(page, 'Hello! I am an agent.').waitFor()
+    await say(page, 'When does the office open?')
+    const cited = message(page, 'The office opens at 8:00')
+    await cited.locator('.lq-source', { hasText: 'Handbook' }).waitFor()
+    await say(page, 'Book a room on Friday')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await message(page, 'room Fig is yours on Friday').getByText('Used Book a room').waitFor()
+    await say(page, 'Make it dark')
+    await page.locator('.lq[data-theme=dark]').waitFor()
+    await message(page, 'The theme is dark now.').locator('.lq-rating').waitFor()
+    await shoot(page, 'agent-1440-dark')
+    await page.getByRole('button', { name: 'Details' }).click()
+    await page.getByRole('button', { name: 'Talk to a person' }).click()
+    await page.getByText('A person will answer you here.').waitFor()
     assert.deepEqual(await findings(page), [])
     await page.context().close()
   })

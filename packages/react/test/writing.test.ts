@@ -53,6 +53,26 @@ suite('a text', () => {
     assert.equal(await amira.locator('.lq-message', { hasText: '漢字' }).count(), 1)
     await amira.context().close()
   })
+
+  test('is kept while another room is open, also if the browser refuses to store it', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'ben', 'amira', 'Hello')
+    await say(app, 'cleo', 'amira', 'Hello')
+    const amira = await kit.open(app, 'amira')
+    await amira.evaluate(`for (const name of ['getItem', 'setItem', 'removeItem']) {
+      Storage.prototype[name] = () => { throw new DOMException('blocked', 'SecurityError') }
+    }`)
+    await openRoom(amira, /^Ben/)
+    await field(amira).fill('Not yet sent')
+    await openRoom(amira, /^Cleo/)
+    await until('the field is empty', async () => (await field(amira).inputValue()) === '')
+    await openRoom(amira, /^Ben/)
+    await until('the draft is back', async () => (await field(amira).inputValue()) !== '')
+    await write(amira, 'Sent now')
+    await message(amira, 'Sent now').locator('.lq-status', { hasText: 'Sent' }).waitFor()
+    assert.equal(await field(amira).inputValue(), '')
+    await amira.context().close()
+  })
 })
 
 suite('mentions', () => {

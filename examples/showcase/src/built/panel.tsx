@@ -17,6 +17,7 @@ const PARTS = {
   details: 'Details',
   start: 'New conversation',
   notifications: 'Notifications',
+  agents: 'Agents',
 } as const
 
 export type BuiltPart = keyof typeof PARTS

@@ -3,6 +3,7 @@ import {
   ChannelHeader,
   Composer,
   ConnectionBar,
+  HandoverLine,
   MessageList,
   TypingLine,
 } from '@loquat/react'
@@ -20,6 +21,7 @@ export const Conversation = ({ target, jumpTo, onThread, onBack, tools }: Conver
     <ConnectionBar />
     <MessageList />
     <TypingLine />
+    <HandoverLine />
     <Composer />
   </Channel>
 )

@@ -21,6 +21,7 @@ export function Provider({ session, look, children }: ProviderProps) {
       theme={theme}
       density={density}
       strings={{ en, es, ar }[language]}
+      handovers
     >
       <CallsProvider>
         {children}

@@ -1,12 +1,11 @@
 'use client'
-import type { ChatMessage, RunningAnswer, Target } from '@loquat/sdk/client'
+import type { ChatMessage, LoquatClient, RunningAnswer, Target } from '@loquat/sdk/client'
 import { useEffect, useMemo } from 'react'
 import { useClient } from '../chat.tsx'
-import { counterpartOf, type Party } from '../content.ts'
+import { AGENT_ROLE, counterpartOf, mentionedAgents, mentionedOf, type Party } from '../content.ts'
 import { useChatState } from './chat-state.ts'
 import { useConversation } from './conversations.ts'
-
-export const AGENT_ROLE = '@agentic'
+import { useCounterpart } from './party.ts'
 
 /**
  * An answer that is being written looks like the message that it becomes. Both have the same `muid`, so React keeps the element
@@ -50,7 +49,7 @@ function withAnswers(
   return all.length === messages.length ? messages : all
 }
 
-/** The messages of a room, with the answers of an agent below their questions, also while they are written. */
+/** The messages of a room, with the answers of agents below their questions, also while they are written. */
 export function useAnswers(
   target: Target,
   parentId: string | undefined,
@@ -59,15 +58,12 @@ export function useAnswers(
   const client = useClient()
   const conversation = useConversation(target)
   const answers = useChatState((state) => state.answers)
-  const isAgent = useIsAgent(target)
-  const { id } = target
+  const agents = useAskedAgents(target, messages)
   useEffect(() => {
-    if (isAgent) client.loadAnswers(id).catch(() => undefined)
-  }, [client, isAgent, id])
+    for (const uid of agents) client.loadAnswers(uid).catch(() => undefined)
+  }, [client, agents])
   const conversationId = client.idOf(target)
   return useMemo(() => {
-    if (target.type === 'group') return messages
-    const agent = conversation ? counterpartOf(conversation) : { id, name: id }
     const own = Object.values(answers).filter((one) => one.conversationId === conversationId)
     // The message may be there already, if it was fetched.
     const hasArrived = (runId: string) => messages.some(({ muid }) => muid === runId)
@@ -75,15 +71,61 @@ export function useAnswers(
       own.filter(({ runId }) => !hasArrived(runId)),
       ({ messageId }) => messageId,
     )
+    const agentOf = ({ agentUid, messageId }: RunningAnswer): Party => {
+      const named =
+        conversation?.conversationType === 'user'
+          ? counterpartOf(conversation)
+          : mentionedOf(questionOf(client, messageId, conversationId, messages), agentUid)
+      return named ?? { id: agentUid, name: agentUid }
+    }
     const shown = [...running].map(
-      ([messageId, all]) => [messageId, all.map((one) => messageOf(one, agent))] as const,
+      ([messageId, all]) => [messageId, all.map((one) => messageOf(one, agentOf(one)))] as const,
     )
     return withAnswers(messages, parentId, new Map(shown))
-  }, [target.type, id, parentId, messages, answers, conversation, conversationId])
+  }, [client, parentId, messages, answers, conversation, conversationId])
+}
+
+/** A question in a group. The first one of a thread is only in the conversation. */
+function questionOf(
+  client: LoquatClient,
+  messageId: string,
+  conversationId: string,
+  messages: readonly ChatMessage[],
+): ChatMessage | undefined {
+  const isIt = ({ id }: ChatMessage) => id === messageId
+  return messages.find(isIt) ?? client.state.rooms[conversationId]?.messages.find(isIt)
+}
+
+/** The agents that the user has asked among these messages: the counterpart, or those that the user has mentioned in a group. */
+function useAskedAgents({ type, id }: Target, messages: readonly ChatMessage[]): readonly string[] {
+  const { uid } = useClient()
+  const isAgent = useIsAgent({ type, id })
+  const asked = useMemo(() => {
+    if (type === 'user') return isAgent ? id : ''
+    const own = messages.filter(({ sender, pending }) => sender === uid && !pending)
+    return [...new Set(own.flatMap(mentionedAgents))].join(' ')
+  }, [type, id, isAgent, uid, messages])
+  return useMemo(() => (asked === '' ? [] : asked.split(' ')), [asked])
+}
+
+/** Whether this user asked for an answer. In a group, others ask, too: who mentioned the agent last, before it answered. */
+export function useHasAsked(target: Target, { id, parentId = '', sender }: ChatMessage): boolean {
+  const client = useClient()
+  const [room, thread] = [client.idOf(target), client.idOf(target, parentId)]
+  const isGroup = target.type === 'group'
+  const first = useChatState(({ rooms }) => (isGroup ? rooms[room]?.messages : undefined))
+  const replies = useChatState(({ rooms }) => (isGroup ? rooms[thread]?.messages : undefined))
+  return useMemo(() => {
+    if (!isGroup) return true
+    const isQuestion = (one: ChatMessage) =>
+      Number(one.id) < Number(id) && mentionedOf(one, sender) !== undefined
+    const question = replies?.findLast(isQuestion) ?? first?.find((one) => one.id === parentId)
+    return question?.sender === client.uid
+  }, [client, isGroup, first, replies, id, parentId, sender])
 }
 
 /** Whether the counterpart is an agent. */
 export function useIsAgent(target: Target): boolean {
-  const other = useConversation(target)?.conversationWith
+  const other = useCounterpart(target)
   return other !== undefined && 'role' in other && other.role === AGENT_ROLE
 }

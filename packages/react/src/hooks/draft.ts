@@ -1,6 +1,7 @@
 'use client'
 import { useCallback, useEffect, useState } from 'react'
 import { useClient } from '../chat.tsx'
+import { storage } from '../storage.ts'
 
 /** The text that the user is writing in a room. The browser keeps it until it is sent. */
 export function useDraft(room: string): [text: string, setText: (text: string) => void] {
@@ -8,13 +9,13 @@ export function useDraft(room: string): [text: string, setText: (text: string) =
   const name = `loquat-draft:${uid}:${room}`
   const [text, setText] = useState('')
   // Not during rendering: a server has no storage.
-  useEffect(() => setText(localStorage.getItem(name) ?? ''), [name])
+  useEffect(() => setText(storage.get(name) ?? ''), [name])
   const change = useCallback(
     (next: string) => {
       setText(next)
       // At once: the user may open another room and come back within a moment.
-      if (next === '') localStorage.removeItem(name)
-      else localStorage.setItem(name, next)
+      if (next === '') storage.remove(name)
+      else storage.set(name, next)
     },
     [name],
   )

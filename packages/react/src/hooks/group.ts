@@ -1,6 +1,6 @@
 'use client'
 import type { Group, LoquatClient, Member } from '@loquat/sdk/client'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { useClient } from '../chat.tsx'
 
 const CHANGES = [
@@ -39,12 +39,19 @@ function useOfGroup<T>(
 }
 
 const readGroup = ({ api }: LoquatClient, guid: string) => api.groups.get(guid)
-const readMembers = async ({ api }: LoquatClient, guid: string) =>
-  (await api.groupMembers.list(guid, { perPage: 100 })).data
 
 /** A group, with the user's own scope in it. */
 export const useGroup = (guid: string | undefined): Group | undefined => useOfGroup(guid, readGroup)
 
-/** The members of a group: the first 100. */
-export const useMembers = (guid: string | undefined): readonly Member[] | undefined =>
-  useOfGroup(guid, readMembers)
+/** The most members that can be read at once. */
+export const MOST_MEMBERS = 1_000
+
+/** The members of a group: the first 100, or as many as you ask for, up to 1,000. */
+export function useMembers(guid: string | undefined, count = 100): readonly Member[] | undefined {
+  const read = useCallback(
+    async ({ api }: LoquatClient, id: string) =>
+      (await api.groupMembers.list(id, { perPage: Math.min(count, MOST_MEMBERS) })).data,
+    [count],
+  )
+  return useOfGroup(guid, read)
+}

@@ -3,7 +3,8 @@ import type { ChatMessage, Target } from '@loquat/sdk/client'
 import { type KeyboardEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useClient } from '../chat.tsx'
 import { mentionsOf, plainText } from '../content.ts'
-import { useMembers } from './group.ts'
+import { storage } from '../storage.ts'
+import { MOST_MEMBERS, useMembers } from './group.ts'
 import { useUser } from './people.ts'
 
 /** Somebody who can be mentioned. */
@@ -31,7 +32,10 @@ export function useMentions(
   const [active, setActive] = useState(0)
   const labels = useLabels(`loquat-mentions:${me}:${room}`)
   const isAsked = begun !== undefined
-  const members = useMembers(isAsked && target.type === 'group' ? target.id : undefined)
+  const members = useMembers(
+    isAsked && target.type === 'group' ? target.id : undefined,
+    MOST_MEMBERS,
+  )
   const other = useUser(isAsked && target.type === 'user' ? target.id : undefined)
   const found = useMemo<readonly Candidate[]>(() => {
     if (!begun) return []
@@ -103,7 +107,7 @@ const NAME_END = `(?!(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])`
 function useLabels(key: string) {
   const uids = useRef(new Map<string, string>())
   useEffect(() => {
-    uids.current = new Map(JSON.parse(localStorage.getItem(key) ?? '[]'))
+    uids.current = new Map(JSON.parse(storage.get(key) ?? '[]'))
   }, [key])
   return useMemo(() => {
     const of = (uid: string, name: string): string => {
@@ -112,10 +116,10 @@ function useLabels(key: string) {
       uids.current.set(label, uid)
       return label
     }
-    const store = () => localStorage.setItem(key, JSON.stringify([...uids.current]))
+    const store = () => storage.set(key, JSON.stringify([...uids.current]))
     const forget = () => {
       uids.current.clear()
-      localStorage.removeItem(key)
+      storage.remove(key)
     }
     const written = (plain: string): string => {
       // Longer labels first: one can be the beginning of another.

@@ -1,3 +1,11 @@
+import type { AgentRun } from '@loquat/sdk'
+
+/** Why an answer failed: each reason has a text. Other ends aren't failures. */
+type Failure = Exclude<
+  NonNullable<AgentRun['reason']>,
+  'answered' | 'cut_short' | 'held' | 'handed_over' | `cancelled_by_${string}`
+>
+
 /** Every text of the kit. Copy this file to translate it. */
 export const en = {
   locale: 'en',
@@ -77,6 +85,9 @@ export const en = {
   unread: (count: number) => `${count} unread`,
   mentioned: 'you were mentioned',
   pinned: 'pinned',
+  muted: 'muted',
+  mute: 'Mute notifications',
+  unmute: 'Unmute notifications',
   reconnecting: 'No connection. Trying to reconnect…',
   signedOut: 'You are no longer connected. Sign in again.',
   photo: 'Photo',
@@ -149,15 +160,33 @@ export const en = {
   answerStopped: 'Stopped.',
   answerFailed: 'The answer failed.',
   answerReasons: {
+    agent_inactive: 'This agent doesn’t answer at the moment.',
+    not_configured: 'This agent can’t answer yet.',
     timed_out: 'The answer took too long.',
+    interrupted: 'The answer was interrupted.',
     empty_answer: 'The agent had nothing to say.',
     disapproved: 'The answer broke the rules.',
-    budget_user: 'You have asked enough for today.',
-    agent_inactive: 'This agent doesn’t answer at the moment.',
-    provider_limited: 'Too many questions at once. Try again in a moment.',
+    not_deliverable: 'The answer could not be sent.',
+    filtered: 'The model refused to answer this.',
+    outcome_unknown:
+      'Something went wrong. We can’t tell whether the agent finished what it was doing.',
+    repeated_call: 'The agent went in circles.',
+    too_many_steps: 'This took the agent too many steps.',
     unanswered: 'The agent waited too long for your decision.',
+    question_deleted: 'The question was deleted.',
     too_many_runs: 'Too many of your questions are waiting. Wait for an answer first.',
-  } as Record<string, string>,
+    budget_run: 'An answer to this would cost too much.',
+    budget_user: 'You have asked enough for today.',
+    budget_app: 'This app’s agents have used up their budget for this month.',
+    budget_unpriced: 'This agent can’t answer: its model has no price.',
+    provider_limited: 'Too many questions at once. Try again in a moment.',
+    provider_unavailable: 'The agent can’t be reached at the moment. Try again later.',
+    provider_silent: 'The agent stopped responding. Try again in a moment.',
+    provider_refused: 'The answer failed.',
+    provider_invalid: 'The answer failed.',
+    provider_forbidden: 'The answer failed.',
+    agent_failed: 'The answer failed.',
+  } satisfies Record<Failure, string>,
   followUp: 'Ask a follow-up question',
   sources: 'Sources',
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
@@ -209,6 +238,8 @@ export const en = {
     share: 'Share your screen',
     smaller: 'Make the call smaller',
     larger: 'Make the call larger',
+    spotlight: 'Show who speaks',
+    grid: 'Show everyone',
     with: (name: string) => `Call with ${name}`,
     screenOf: (name: string) => `${name}’s screen`,
     muted: (name: string) => `${name}’s microphone is off`,

@@ -13,7 +13,9 @@ import {
   Details,
   en,
   MessageList,
+  type MessagePartProps,
   Thread,
+  ToolSteps,
   useFrontendActions,
 } from '../../src/index.ts'
 import { ar } from '../../src/strings/ar.ts'
@@ -32,6 +34,9 @@ const {
   jump,
   details,
   calls,
+  parts,
+  opened,
+  plain,
 } = query
 
 const client = new LoquatClient({
@@ -54,10 +59,22 @@ function Actions() {
   return null
 }
 
+/** Parts that the page replaces. */
+const own = {
+  ToolSteps: (props: MessagePartProps) => (
+    <div className="own-steps">
+      <ToolSteps {...props} />
+    </div>
+  ),
+  AgentBadge: () => <b className="own-badge">robot</b>,
+}
+
 type Choice<T> = T | undefined
 
 function Page() {
-  const [target, setTarget] = useState<Target>()
+  const [target, setTarget] = useState<Target | undefined>(
+    opened ? { type: 'user', id: opened } : undefined,
+  )
   const [thread, setThread] = useState<string>()
   const [isDetailed, setDetailed] = useState(true)
   const [wanted] = useState(jump ? { id: jump } : undefined)
@@ -74,6 +91,7 @@ function Page() {
       theme={theme as Choice<'light' | 'dark'>}
       handovers
       density={density as Choice<'comfortable' | 'compact'>}
+      parts={parts ? own : undefined}
     >
       <Actions />
       <CallsProvider>
@@ -122,10 +140,22 @@ function Page() {
   )
 }
 
-const root = document.getElementById('root')
-if (root)
-  createRoot(root).render(
-    <StrictMode>
-      <Page />
-    </StrictMode>,
+/** The parts directly in the provider, without any styles of the page. */
+function PlainPage() {
+  const [target, setTarget] = useState<Target>()
+  const [thread, setThread] = useState<string>()
+  return (
+    <ChatProvider client={client}>
+      <ConversationList selected={target} onSelect={setTarget} />
+      {target && (
+        <Channel target={target} onThread={setThread} onBack={() => setTarget(undefined)} />
+      )}
+      {target && thread && (
+        <Thread target={target} parentId={thread} onClose={() => setThread(undefined)} />
+      )}
+    </ChatProvider>
   )
+}
+
+const root = document.getElementById('root')
+if (root) createRoot(root).render(<StrictMode>{plain ? <PlainPage /> : <Page />}</StrictMode>)
