@@ -3,14 +3,28 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { features } from '../../server/src/core/access/definitions.ts'
+import { settings } from '../../server/src/core/settings.ts'
 import { ACTIONS } from '../src/areas/roles/actions.ts'
 import { FEATURES } from '../src/areas/roles/features.ts'
+import { GROUPS, TEXTS } from '../src/areas/settings/catalogue.ts'
 import { pages } from './pages.ts'
 
 suite('the page of a role', () => {
   test('lists every feature that can be restricted, once', () => {
     const listed = Object.values(FEATURES).flatMap((group) => Object.keys(group))
     assert.deepEqual(listed.toSorted(), Object.keys(features).toSorted())
+  })
+})
+
+suite('the settings of an app', () => {
+  test('are all in one panel, with a text', () => {
+    const names = Object.keys(settings)
+    const panelsOf = (name: string) => GROUPS.filter(({ prefix }) => name.startsWith(prefix))
+    assert.deepEqual(
+      names.filter((name) => panelsOf(name).length !== 1),
+      [],
+    )
+    assert.deepEqual(Object.keys(TEXTS).toSorted(), names.toSorted())
   })
 })
 

@@ -9,6 +9,7 @@ import { Loquat } from '@loquat/sdk'
 import type { Page } from 'playwright-core'
 import { LONG } from '../../server/test/long.ts'
 import { seeded } from '../../server/test/seed.ts'
+import { until } from '../../server/test/until.ts'
 import { NARROW, useConsole, WIDE } from './browser.ts'
 import { createDemoApp, type DemoApp } from './demo-app.ts'
 import { createHostileApp, SCRIPT } from './hostile.ts'
@@ -157,6 +158,12 @@ async function axe(page: Page, rules?: string[]): Promise<Finding[]> {
 const sampled = <T>(all: T[], of: number) =>
   all.filter((_, nth) => LONG || SHOTS || nth % of === seeded.seed % of)
 
+/** The open tab isn't scrolled out of the list of tabs, which is wider than a phone. */
+const OPEN_TABS_SHOWN = `[...document.querySelectorAll('[role=tab][aria-selected=true]')].every((tab) => {
+  const [list, { left, right }] = [tab.parentElement.getBoundingClientRect(), tab.getBoundingClientRect()]
+  return left >= list.left && right <= list.right + 1
+})`
+
 suite('every page', () => {
   let demo: DemoApp
   let window: Page
@@ -179,6 +186,7 @@ suite('every page', () => {
         assert.deepEqual(await axe(page, rules), [], colorScheme)
         for (const viewport of [WIDE, NARROW]) {
           await page.setViewportSize(viewport)
+          await until('the open tab is shown', () => page.evaluate<boolean>(OPEN_TABS_SHOWN))
           const path = `${SHOTS}/console/${entry.name}-${viewport.width}-${colorScheme}.png`
           if (SHOTS) await page.screenshot({ path })
           const width = await page.evaluate<number>('document.documentElement.scrollWidth')

@@ -348,6 +348,7 @@ suite('agents', () => {
     const { uid } = await app.client.agents.create({ name: 'Helper' })
     await page.goto(`${address}#/apps/${app.id}/agents/${uid}?tab=answers`)
     await page.getByLabel('Mentions in groups').check()
+    await page.getByLabel('Hand back to the agent after (minutes)').fill('90')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved Helper').waitFor()
     await page.getByRole('tab', { name: 'Tools' }).click()
@@ -356,8 +357,9 @@ suite('agents', () => {
     await page.getByLabel('Ask before each call of search messages').check()
     await page.getByRole('button', { name: 'Save tools of the service' }).click()
     await page.getByText('Saved tools of the service').waitFor()
-    const { answersMentions, answersAgents, serviceTools } = await app.client.agents.get(uid)
-    assert.deepEqual([answersMentions, answersAgents], [true, false])
+    const agent = await app.client.agents.get(uid)
+    const { answersMentions, answersAgents, handBackAfterSeconds, serviceTools } = agent
+    assert.deepEqual([answersMentions, answersAgents, handBackAfterSeconds], [true, false, 5_400])
     assert.deepEqual(serviceTools, [
       { name: 'search_messages', requiresApproval: true },
       { name: 'send_message', requiresApproval: true },
@@ -478,10 +480,16 @@ suite('the inbox', () => {
       [sent.payload.message.sender, sent.payload.message.receiver],
       [agentUid, 'amira'],
     )
+    await winner.page.getByLabel('Answer', { exact: true }).fill('One more thing')
     await other.page.getByRole('button', { name: 'Take over' }).click()
     await shown(other.page).getByText('You answer').waitFor()
     await other.page.getByLabel('Answer', { exact: true }).waitFor()
-    await shown(winner.page).getByText(`${other.email} answers`).waitFor()
+    await shown(winner.page).getByText(`${other.email} answers`, { exact: true }).waitFor()
+    // What was being written isn't lost.
+    const unsent = winner.page.getByText('One more thing')
+    await unsent.waitFor()
+    await winner.page.getByRole('button', { name: 'Discard' }).click()
+    await unsent.waitFor({ state: 'detached' })
     await winner.page.getByRole('button', { name: 'Hand back' }).click()
     for (const { page } of [winner, other]) {
       await shown(page).getByText('The agent answers again').waitFor()
@@ -616,6 +624,9 @@ suite('conversations', () => {
     await page.getByRole('option', { name: /The amira · The ben/ }).click()
     const history = page.getByRole('log')
     await history.getByText('The first').waitFor()
+    const startOf = async (text: string) =>
+      (await history.getByText(text, { exact: true }).boundingBox())?.x
+    assert.equal(await startOf('Sent'), await startOf('The first'), 'they are in line')
 
     const sent = await say(app, 'ben', 'amira', 'The second')
     const second = history.getByRole('listitem').filter({ hasText: 'The second' })

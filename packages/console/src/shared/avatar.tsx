@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import { webUrl } from './safe-link.tsx'
 
+const GOLDEN_ANGLE = 137.508
+
 /** The picture, or the initials of the name on a colour derived from the id. */
 export function Avatar({
   id,
@@ -15,7 +17,9 @@ export function Avatar({
 }) {
   const [failed, setFailed] = useState<string>()
   const picture = webUrl(url)
-  const hue = [...id].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360, 7)
+  const sum = [...id].reduce((all, letter) => (all * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7)
+  // Ids that differ by one, such as u1 and u2, get colours that are far apart.
+  const hue = Math.round(sum * GOLDEN_ANGLE) % 360
   const letters = name
     .split(/\s+/)
     .flatMap((word) => word.match(/[\p{L}\p{N}\p{Extended_Pictographic}]/u) ?? [])

@@ -23,14 +23,30 @@ export function CopyButton({ label, value }: { label: string; value: string }) {
   )
 }
 
-/** A value with a copy button. */
-export const Copyable = ({ label, value }: { label: string; value: string }) => (
-  <div className="copyable">
-    <span>{label}</span>
-    <code>{value}</code>
-    <CopyButton label={label} value={value} />
-  </div>
-)
+/** How much of a secret shows which one it is. */
+const SHOWN_OF_SECRET = 6
+
+/** A value with a copy button. A secret is hidden until somebody wants to see it. */
+export function Copyable(props: { label: string; value: string; secret?: boolean }) {
+  const { label, value, secret = false } = props
+  const [shown, setShown] = useState(!secret)
+  return (
+    <div className="copyable">
+      <span>{label}</span>
+      <code>{shown ? value : `${value.slice(0, SHOWN_OF_SECRET)}${'•'.repeat(12)}`}</code>
+      <span className="copyable-buttons">
+        {secret && (
+          <IconButton
+            icon="eye"
+            label={`${shown ? 'Hide' : 'Show'} ${label}`}
+            onPress={() => setShown(!shown)}
+          />
+        )}
+        <CopyButton label={label} value={value} />
+      </span>
+    </div>
+  )
+}
 
 /** A block of code with a copy button. */
 export const CodeBlock = ({ label, code }: { label: string; code: string }) => (

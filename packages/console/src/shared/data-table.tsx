@@ -22,6 +22,8 @@ export interface ColumnOf<T> {
   cell: (row: T) => ReactNode
   /** A fraction of the width (`2fr`), or pixels. */
   width?: `${number}fr` | number
+  /** Pixels on phones, if the column needs less there. */
+  narrow?: number
   /** Hidden on phones. */
   wide?: boolean
   end?: boolean
@@ -67,12 +69,12 @@ export function DataTable<T extends object>(props: {
         >
           <Table aria-label={label} {...(onOpen && { onRowAction: (key) => onOpen(String(key)) })}>
             <TableHeader>
-              {shown.map(({ name, width, end }, at) => (
+              {shown.map(({ name, width = '1fr', narrow: least, end }, at) => (
                 <Column
                   key={name}
                   id={name}
                   isRowHeader={at === 0}
-                  defaultWidth={width ?? '1fr'}
+                  width={narrow ? (least ?? width) : width}
                   className={end ? 'end' : ''}
                 >
                   {name}

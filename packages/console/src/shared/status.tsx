@@ -7,10 +7,12 @@ export const Status = ({ tone = 'plain', children }: { tone?: Tone; children: Re
   <span className={`status ${tone}`}>{children}</span>
 )
 
-export const Tags = ({ tags }: { tags: string[] | undefined }) => (
-  <span className="tags">
-    {tags?.map((tag) => (
-      <Status key={tag}>{tag}</Status>
-    ))}
-  </span>
-)
+/** Nothing without tags: an empty element would leave a gap in front of what follows it. */
+export const Tags = ({ tags = [] }: { tags: string[] | undefined }) =>
+  tags.length > 0 && (
+    <span className="tags">
+      {tags.map((tag) => (
+        <Status key={tag}>{tag}</Status>
+      ))}
+    </span>
+  )

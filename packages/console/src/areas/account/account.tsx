@@ -21,9 +21,11 @@ export function Account() {
           <Name name={operator.name} />
           <Password />
         </div>
-        <Totp on={operator.totp} />
-        <Sessions />
-        <Keys />
+        <div className="stack">
+          <Totp on={operator.totp} />
+          <Sessions />
+          <Keys />
+        </div>
       </div>
     </Page>
   )

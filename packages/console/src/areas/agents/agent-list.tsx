@@ -16,7 +16,7 @@ const COLUMNS: ColumnOf<AnyAgent>[] = [
     width: '3fr',
     cell: ({ agent: { uid, name, icon } }) => <NamedAvatar id={uid} name={name} url={icon} />,
   },
-  { name: 'State', cell: (one) => <AgentState of={one} />, width: 120 },
+  { name: 'State', cell: (one) => <AgentState of={one} />, width: 120, narrow: 100 },
   {
     name: 'Model',
     width: '2fr',

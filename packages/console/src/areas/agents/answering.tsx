@@ -1,9 +1,11 @@
 import { useState } from 'react'
-import { Check, Form } from '../../shared/form.tsx'
+import { Check, Field, Form } from '../../shared/form.tsx'
 import { manage, useAppId } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
 import type { AnyAgent } from './data.ts'
 import { useSave } from './use-save.ts'
+
+const minutesOf = (seconds: number) => (seconds === 0 ? '' : String(seconds / 60))
 
 /** Whom an agent answers besides users who write to it. */
 export function Answering({ one }: { one: AnyAgent }) {
@@ -11,7 +13,9 @@ export function Answering({ one }: { one: AnyAgent }) {
   const { uid } = one.agent
   const [answersMentions, setMentions] = useState(one.agent.answersMentions)
   const [answersAgents, setAgents] = useState(one.agent.answersAgents)
-  const changes = { answersMentions, answersAgents }
+  const [minutes, setMinutes] = useState(minutesOf(one.agent.handBackAfterSeconds))
+  const handBackAfterSeconds = Math.round(Number(minutes) * 60)
+  const changes = { answersMentions, answersAgents, handBackAfterSeconds }
   const save = useSave(
     one.agent.name,
     () => undefined,
@@ -32,6 +36,15 @@ export function Answering({ one }: { one: AnyAgent }) {
           hint="Messages that the app sends in the name of an agent. Answers of agents never get an answer."
           checked={answersAgents}
           onChange={setAgents}
+        />
+        <Field
+          label="Hand back to the agent after (minutes)"
+          hint="If a conversation was handed to a person and nobody has answered by then. Empty: never."
+          type="number"
+          step="any"
+          required={false}
+          value={minutes}
+          onChange={setMinutes}
         />
       </Form>
     </Panel>

@@ -68,7 +68,7 @@ export function History({ agentUid }: { agentUid: string }) {
 }
 
 const byKey = ({ apiKey }: AgentRevision) =>
-  apiKey === undefined ? 'A key that was deleted' : `API key ${apiKey}`
+  apiKey === undefined ? 'A key that was deleted' : `API key “${apiKey}”`
 
 function whatChanged({ changed, restores }: AgentRevision): string {
   if (restores !== undefined) return `Restored revision ${restores}`

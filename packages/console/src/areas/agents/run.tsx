@@ -78,8 +78,8 @@ export function RunPage() {
       }
       actions={
         <>
-          <Actions run={run} />
           {canReplay && <StartReplay run={run} onStarted={chooseReplay} />}
+          <Actions run={run} />
         </>
       }
     >

@@ -75,7 +75,7 @@ function Runs({ query }: { query: ListAgentRunsQuery }) {
           cell: ({ agentUid }) => <bdi className="clip">{nameOf(agentUid).name}</bdi>,
           wide: true,
         },
-        { name: 'State', cell: (run) => <RunState run={run} />, width: 115 },
+        { name: 'State', cell: (run) => <RunState run={run} />, width: 115, narrow: 104 },
         {
           name: 'Result',
           cell: ({ reason }) => <span className="clip">{reason && shortReason(reason)}</span>,

@@ -90,6 +90,7 @@ const FIELDS: Record<string, string> = {
   providerId: 'Provider',
   answersMentions: 'Answers mentions',
   answersAgents: 'Answers agents',
+  handBackAfterSeconds: 'Hand back to the agent after (seconds)',
   integrationMeta: 'Connection',
   integrateWith: 'Made with',
 }

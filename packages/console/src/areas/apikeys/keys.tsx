@@ -85,7 +85,7 @@ function Key({ record }: { record: ApiKey }) {
           }}
         />
       </div>
-      <Copyable label="Key" value={record.apiKey} />
+      <Copyable label="Key" value={record.apiKey} secret />
       <p className="soft">
         Created <Time at={record.createdAt} />
       </p>

@@ -88,7 +88,11 @@ export function EntryTable(props: {
         onOpen={(id) => setOpen(entries.rows.find((entry) => entry.id === id))}
         columns={[
           { name: 'Operation', cell: ({ action }) => <code className="clip">{action}</code> },
-          { name: 'Operator', cell: (entry) => <span className="clip">{actorOf(entry)}</span> },
+          {
+            name: 'Operator',
+            cell: (entry) => <span className="clip">{actorOf(entry)}</span>,
+            wide: true,
+          },
           {
             name: 'Target',
             cell: ({ target }) => <span className="clip">{Object.values(target).join(' ')}</span>,
@@ -100,7 +104,7 @@ export function EntryTable(props: {
             wide: true,
             width: 130,
           },
-          { name: 'Time', cell: ({ at }) => <Time at={at} />, width: 130 },
+          { name: 'Time', cell: ({ at }) => <Time at={at} />, width: 130, narrow: 104 },
         ]}
         empty={empty}
       />

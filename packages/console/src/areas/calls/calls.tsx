@@ -78,7 +78,7 @@ export function Calls() {
             width: '3fr',
             cell: (call) => <Parties from={userOf(call.initiator)} to={receiverOf(call)} />,
           },
-          { name: 'Status', cell: (call) => <CallStatus call={call} />, width: 125 },
+          { name: 'Status', cell: (call) => <CallStatus call={call} />, width: 125, narrow: 110 },
           { name: 'Type', cell: (call) => <CallKind call={call} />, wide: true, width: 175 },
           { name: 'Length', cell: lengthOf, wide: true, end: true, width: 120 },
           {

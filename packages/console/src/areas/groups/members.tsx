@@ -90,9 +90,9 @@ export function Members({ group }: { group: Group }) {
       width: '3fr',
       cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
     },
-    { name: 'Scope', width: 112, cell: ({ scope }) => <ScopeStatus scope={scope} /> },
+    { name: 'Scope', width: 112, narrow: 102, cell: ({ scope }) => <ScopeStatus scope={scope} /> },
     { name: 'Joined', wide: true, width: 140, cell: ({ joinedAt }) => <Time at={joinedAt} /> },
-    { name: 'Actions', width: 84, end: true, cell: menuOf },
+    { name: 'Actions', width: 84, narrow: 66, end: true, cell: menuOf },
   ]
   return (
     <div className="stack">

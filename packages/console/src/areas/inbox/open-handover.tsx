@@ -43,6 +43,8 @@ export function OpenHandover(props: { handover: AgentHandover; user: Named; agen
   })
   const { label, tone } = stateOf(handover)
   const isMine = state === 'taken' && handover.takenBy === me
+  // Here, so that it isn't lost when somebody else takes over.
+  const [draft, setDraft] = useState('')
   return (
     <section className="panel queue-item" aria-label="Conversation">
       <div className="row queue-actions">
@@ -76,7 +78,10 @@ export function OpenHandover(props: { handover: AgentHandover; user: Named; agen
         </blockquote>
       )}
       <Messages conversationId={conversationId} agentUid={agent.id} />
-      {isMine && <Answer id={id} agent={agent.name} onSent={refresh} />}
+      {isMine && <Answer id={id} agent={agent.name} onSent={refresh} {...{ draft, setDraft }} />}
+      {!isMine && draft.trim() !== '' && (
+        <Unsent text={draft} label={label} onDiscard={() => setDraft('')} />
+      )}
     </section>
   )
 }
@@ -127,16 +132,35 @@ function Line({ message, isAgent }: { message: Message; isAgent: boolean }) {
   )
 }
 
+/** What somebody was writing when another person took over, or the conversation was handed back. */
+function Unsent(props: { text: string; label: string; onDiscard: () => void }) {
+  return (
+    <div className="inbox-unsent">
+      <p role="alert">{props.label}. You hadn't sent this:</p>
+      <blockquote className="inbox-reason" dir="auto">
+        {props.text}
+      </blockquote>
+      <Button onPress={props.onDiscard}>Discard</Button>
+    </div>
+  )
+}
+
 /** Sends a text as the agent. */
-function Answer(props: { id: string; agent: string; onSent: () => void }) {
+function Answer(props: {
+  id: string
+  agent: string
+  onSent: () => void
+  draft: string
+  setDraft: (change: (now: string) => string) => void
+}) {
   const appId = useAppId()
   const field = useId()
-  const [text, setText] = useState('')
+  const { draft: text, setDraft } = props
   const send = useMutation({
     mutationFn: (sent: string) => manage.app(appId).agentHandovers.answer(props.id, { text: sent }),
     onSuccess: (_, sent) => {
       // Keep the text if the operator went on typing.
-      setText((now) => (now === sent ? '' : now))
+      setDraft((now) => (now === sent ? '' : now))
       props.onSent()
     },
   })
@@ -160,7 +184,7 @@ function Answer(props: { id: string; agent: string; onSent: () => void }) {
         maxLength={LONGEST}
         placeholder={`Answer as ${props.agent}`}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={({ target }) => setDraft(() => target.value)}
         onKeyDown={submitOnEnter}
       />
       <button

@@ -7,8 +7,10 @@ const APP = 'app'
 export const personOf = (takenBy: string) => (takenBy === APP ? 'An API key' : takenBy)
 
 /** Whether anybody answers, in words. */
-export function stateOf({ state, takenBy = APP }: AgentHandover): { label: string; tone: Tone } {
+export function stateOf(handover: AgentHandover): { label: string; tone: Tone } {
+  const { state, takenBy = APP, closedBy } = handover
   if (state === 'open') return { label: 'Waiting', tone: 'warn' }
+  if (closedBy === 'timeout') return { label: 'Nobody answered in time', tone: 'warn' }
   if (state === 'closed') return { label: 'The agent answers again', tone: 'plain' }
   return { label: `${personOf(takenBy)} answers`, tone: 'info' }
 }

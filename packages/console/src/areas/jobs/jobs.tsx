@@ -78,7 +78,7 @@ export function Jobs() {
         onOpen={setOpenId}
         columns={[
           { name: 'Job', cell: ({ name }) => <code className="clip">{name}</code> },
-          { name: 'State', cell: (job) => <JobState job={job} />, width: 120 },
+          { name: 'State', cell: (job) => <JobState job={job} />, width: 120, narrow: 104 },
           { name: 'Progress', cell: progressOf, end: true, wide: true, width: 170 },
           {
             name: 'Last error',
@@ -86,7 +86,11 @@ export function Jobs() {
             width: '2fr',
             wide: true,
           },
-          { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, width: 130 },
+          {
+            name: 'Created',
+            cell: ({ createdAt }) => <Time at={createdAt} />,
+            ...{ width: 130, narrow: 104 },
+          },
         ]}
         empty={
           <Empty title="No jobs">

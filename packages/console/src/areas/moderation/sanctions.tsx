@@ -65,7 +65,8 @@ export function Sanctions() {
           },
           {
             name: 'Where',
-            cell: ({ guid }) => <span className="clip">{guid ?? 'Whole app'}</span>,
+            cell: ({ guid }) =>
+              guid === undefined ? 'Whole app' : <code className="clip">{guid}</code>,
             wide: true,
           },
           {

@@ -17,7 +17,7 @@ import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { LOG_FILTERS } from './filters.ts'
-import { CHANNELS, wordsFor } from './reasons.ts'
+import { CHANNELS, providerName, wordsFor } from './reasons.ts'
 
 const route = getRouteApi('/apps/$appId/notifications')
 
@@ -78,7 +78,7 @@ export function NotificationLogs() {
           {
             name: 'Channel',
             cell: ({ channel, provider }) => (
-              <span className="clip">{provider ?? CHANNELS[channel]}</span>
+              <span className="clip">{provider ? providerName(provider) : CHANNELS[channel]}</span>
             ),
             wide: true,
             width: 110,
@@ -87,6 +87,7 @@ export function NotificationLogs() {
             name: 'Time',
             cell: ({ processingEndedAtMS: at }) => <Time at={Math.floor(at / 1000)} />,
             width: 120,
+            narrow: 104,
           },
         ]}
         empty={
@@ -135,7 +136,7 @@ function WholeLog({ log }: { log: NotificationLog }) {
           Sender: <code>{log.sender}</code>,
           'Sent to': <code>{log.receiver}</code>,
           Channel: CHANNELS[log.channel],
-          Provider: provider && `${provider}${providerId ? ` (${providerId})` : ''}`,
+          Provider: provider && `${providerName(provider)}${providerId ? ` (${providerId})` : ''}`,
           Device: log.platform && (
             <>
               <code>{log.platform}</code> {log.pushToken}

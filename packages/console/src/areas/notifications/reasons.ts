@@ -29,3 +29,16 @@ export const REASONS: Record<string, string> = {
 export const wordsFor = (reason: string) => REASONS[reason] ?? reason
 
 export const CHANNELS: Record<string, string> = { push: 'Push', email: 'Email', sms: 'SMS' }
+
+/** What people call the services that carry notifications. */
+const PROVIDERS: Record<string, string> = {
+  fcm: 'Firebase',
+  apns: 'Apple',
+  web_push: 'Web Push',
+  custom: 'Own server',
+  sendgrid: 'SendGrid',
+  smtp: 'SMTP',
+  twilio: 'Twilio',
+}
+
+export const providerName = (provider: string) => PROVIDERS[provider] ?? provider

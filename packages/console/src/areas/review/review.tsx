@@ -116,7 +116,7 @@ export function Review() {
     <Page
       title="Review"
       description="What rules blocked and users flagged, oldest first."
-      actions={<Button onPress={() => setHelping(true)}>Keys</Button>}
+      actions={<Button onPress={() => setHelping(true)}>Shortcuts</Button>}
     >
       <div className="toolbar">
         <FilterBar
@@ -184,7 +184,7 @@ export function Review() {
           />
         )}
       </Dialog>
-      <Dialog title="Keys" isOpen={helping} onClose={() => setHelping(false)}>
+      <Dialog title="Shortcuts" isOpen={helping} onClose={() => setHelping(false)}>
         <dl className="review-keys">
           {KEYS.map(([key, what]) => (
             <div key={key}>

@@ -113,6 +113,7 @@ function Group({ title, about, values }: { title: string; about: string; values:
           <Setting
             key={name}
             name={name}
+            isNumber={typeof value === 'number'}
             value={draft[name] ?? value}
             onChange={(changed) => setDraft({ ...draft, [name]: changed })}
           />
@@ -124,15 +125,15 @@ function Group({ title, about, values }: { title: string; about: string; values:
 
 function Setting(props: {
   name: string
+  isNumber: boolean
   value: boolean | number | string
   onChange: (value: boolean | string) => void
 }) {
-  const { name, value, onChange } = props
+  const { name, isNumber, value, onChange } = props
   const { label = name, ...hint } = TEXTS[name] ?? {}
   if (typeof value === 'boolean') {
     return <Check label={label} checked={value} onChange={onChange} {...hint} />
   }
-  const isNumber = /^(limits|rate)\./.test(name)
   return (
     <Field
       label={label}

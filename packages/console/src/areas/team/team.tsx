@@ -62,7 +62,7 @@ function MemberCard({ member, mayChange }: { member: Member; mayChange: boolean 
         <strong className="clip" dir="auto">
           {name ?? email}
         </strong>
-        <small className="clip">{email}</small>
+        {name !== undefined && <small className="clip">{email}</small>}
       </div>
       <span className="row">
         <Status tone={role === 'owner' ? 'info' : 'plain'}>{ROLE_NAMES[role]}</Status>

@@ -82,8 +82,13 @@ function Imports() {
           onOpen={setOpenId}
           columns={[
             { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            { name: 'State', cell: ({ state }) => <State state={state} />, width: 130 },
-            { name: 'Imported', cell: importedOf, end: true, width: 130 },
+            {
+              name: 'State',
+              cell: ({ state }) => <State state={state} />,
+              width: 130,
+              narrow: 110,
+            },
+            { name: 'Imported', cell: importedOf, end: true, width: 130, narrow: 100 },
             {
               name: 'Refused',
               cell: ({ problems }) => number.format(problems),
@@ -192,7 +197,11 @@ function WholeImport({ id }: { id: string }) {
   if (!shown) return <Waiting error={query.error} retry={query.refetch} />
   const { state, progress, dryRun, report, problems } = shown
   const can = (action: 'start' | 'pause' | 'resume' | 'cancel', text: string) => (
-    <Button isDisabled={change.isPending} onPress={() => change.mutate(action)}>
+    <Button
+      look={action === 'start' ? 'main' : undefined}
+      isDisabled={change.isPending}
+      onPress={() => change.mutate(action)}
+    >
       {text}
     </Button>
   )

@@ -64,16 +64,16 @@ export function Chart(props: {
       <header>
         <h2 id={id}>{title}</h2>
         <p>{chosen === undefined ? total : describe(chosen)}</p>
+        {lines.length > 1 && (
+          <ul className="legend" aria-hidden="true">
+            {lines.map((line, n) => (
+              <li key={line.name} className={toneOf(line, n)}>
+                {line.name}
+              </li>
+            ))}
+          </ul>
+        )}
       </header>
-      {lines.length > 1 && (
-        <ul className="legend" aria-hidden="true">
-          {lines.map((line, n) => (
-            <li key={line.name} className={toneOf(line, n)}>
-              {line.name}
-            </li>
-          ))}
-        </ul>
-      )}
       <div
         className="plot"
         role="slider"

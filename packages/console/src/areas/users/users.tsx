@@ -27,7 +27,7 @@ const COLUMNS: ColumnOf<User>[] = [
     width: '3fr',
     cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
   },
-  { name: 'Status', cell: (user) => <UserStatus user={user} />, width: 130 },
+  { name: 'Status', cell: (user) => <UserStatus user={user} />, width: 130, narrow: 110 },
   { name: 'Role', cell: ({ role }) => <span className="clip">{role}</span>, wide: true },
   { name: 'Tags', cell: ({ tags }) => <Tags tags={tags} />, wide: true, width: '2fr' },
   { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, wide: true, width: 140 },

@@ -69,7 +69,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         onOpen={(id) => setOpen(rows.find((row) => row.id === id))}
         columns={[
           { name: 'Event', cell: (row) => <code className="clip">{row.type}</code>, width: '2fr' },
-          { name: 'Result', cell: (row) => <Outcome delivery={row} />, width: 110 },
+          { name: 'Result', cell: (row) => <Outcome delivery={row} />, width: 110, narrow: 92 },
           { name: 'Position', cell: (row) => row.position, end: true, wide: true, width: 110 },
           { name: 'Attempt', cell: (row) => row.try, end: true, wide: true, width: 80 },
           {
@@ -79,7 +79,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
             wide: true,
             width: 110,
           },
-          { name: 'Time', cell: (row) => <Time at={row.at} />, width: 120 },
+          { name: 'Time', cell: (row) => <Time at={row.at} />, width: 120, narrow: 104 },
         ]}
         empty={
           search.type ? (
