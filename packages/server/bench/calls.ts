@@ -137,18 +137,18 @@ async function each<T>(items: readonly T[], act: (item: T) => Promise<unknown>):
 
 /**
  * Calls between 1,000 users, one every ten seconds until now. Every fifth rings in vain; the user `rare` has 50, of
- * which the oldest are old; 50 have a transcription.
+ * which the oldest are old; 50 have a transcription, and about half are recorded.
  */
 const FILL = `
   with made as (
     insert into calls (app_no, id, conversation, kind, receiver, initiator, type, mode, status, joined,
-      initiated_at, started_at, ended_at, transcribed)
+      initiated_at, started_at, ended_at, recorded, transcribed)
     select $1::int, (date_part('epoch', at) - 1000000000)::bigint * 4000000, n % 1000, 'user', 'u' || (n + 1) % 1000,
       case when n % ($2::int / 50) = 0 then 'rare' else 'u' || n % 1000 end,
       case when n % 3 = 0 then 'video' else 'audio' end, 'call',
       case when n % 5 = 1 then 'unanswered' else 'ended' end, case when n % 5 = 1 then 0 else 2 end,
       at, case when n % 5 <> 1 then at + interval '5 seconds' end,
-      case when n % 5 <> 1 then at + interval '1 minute' end, n % ($2::int / 50) = 0
+      case when n % 5 <> 1 then at + interval '1 minute' end, n % 2 = 0 and n % 5 <> 1, n % ($2::int / 50) = 0
     from generate_series(0, $2::int - 1) n, lateral (select now() - n * interval '10 seconds' as at) a
     returning id, initiator, receiver, status, started_at, ended_at)
   insert into call_participants (app_no, call_id, uid, state, joined_at, left_at)
@@ -157,6 +157,27 @@ const FILL = `
 
 const LISTS: { what: string; query: string; uid?: string }[] = [
   { what: 'page 1', query: '' },
+  { what: 'page 40', query: 'page=40' },
+  { what: 'calls of two', query: 'participantsCount=2' },
+  { what: 'calls of seven, of which there are none', query: 'participantsCount=7' },
+  {
+    what: 'presentations of two, of which there are none',
+    query: 'participantsCount=2&mode=presenter',
+  },
+  { what: 'recorded calls', query: 'hasRecording=true' },
+  {
+    what: 'recorded calls of groups, of which there are none',
+    query: 'hasRecording=true&receiverType=group',
+  },
+  { what: 'calls without a recording', query: 'hasRecording=false' },
+  {
+    what: 'calls that ended before yesterday',
+    query: `endedAt=${Math.floor(Date.now() / 1_000) - 86_400}`,
+  },
+  {
+    what: 'unanswered calls that started, of which there are none',
+    query: 'status=unanswered&startedAt=1500000000',
+  },
   { what: 'ended video calls', query: 'status=ended&type=video' },
   { what: 'unanswered calls', query: 'status=unanswered' },
   { what: 'calls with a transcription', query: 'hasTranscription=true' },

@@ -22,7 +22,8 @@ export function atLeast(what: string, value: number, bare: number, bar?: number)
 
 /** A figure that must be at most `bar` times the bare engine's. */
 export function atMost(what: string, value: number, bare: number, bar: number): Figure {
-  const ratio = round(value / bare)
+  // Nothing beside nothing costs no more.
+  const ratio = value === 0 ? 0 : round(value / bare)
   return {
     what,
     value: round(value),

@@ -123,11 +123,13 @@ function figuresOf(rounds: Round[]): Figure[] {
           of(({ burnt }) => burnt[part].p50),
         ),
       ]),
-      atMost(
-        `ms of a send ${CALM_SECONDS} s later, p99`,
-        of(({ after }) => after.send.p99),
-        median((round) => round.alone.send.p99),
-        BAR,
+      ...parts.map((part) =>
+        atMost(
+          `ms of a ${part} ${CALM_SECONDS} s after ${what}, p99`,
+          of(({ after }) => after[part].p99),
+          median((round) => round.alone[part].p99),
+          BAR,
+        ),
       ),
       reported(
         `cores beside ${what}`,
