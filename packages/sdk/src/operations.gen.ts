@@ -3230,6 +3230,17 @@ export type MediaMessage = {
   }
 }
 
+export type MediaServer = {
+  /** Names the server in this installation. Its address stays secret. */
+  name: string
+  /** It carries calls of this region only. Absent: of all regions. */
+  region?: string
+  /** `drained`: it keeps its calls, but gets no new ones. `unreachable`: it does not answer. */
+  state: 'available' | 'drained' | 'unreachable'
+  /** How many of the app's calls are on it now. */
+  calls: number
+}
+
 export type Member = {
   /** Unique within the app. */
   uid: string
@@ -13033,6 +13044,11 @@ export class CallsMethods extends UserCallsMethods {
       { method: 'POST', path: `/v3/calls/${segment(sessionId)}/transcriptions`, body },
       options,
     )
+  }
+
+  /** List media servers. */
+  async listServers(options?: CallOptions): Promise<MediaServer[]> {
+    return this.#transport.data({ method: 'GET', path: '/v3/media-servers' }, options)
   }
 }
 

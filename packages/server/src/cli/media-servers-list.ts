@@ -1,4 +1,5 @@
 import { countOnServers } from '../areas/calls/media.queries.ts'
+import { mediaServerName } from '../areas/calls/servers.ts'
 import type { Directory } from '../platform/cells/directory.ts'
 import { UserError } from '../platform/errors.ts'
 import type { KnownServer, Media } from '../platform/media/media.ts'
@@ -12,12 +13,14 @@ export const mediaServersList: Command = {
   summary: 'List all media servers, with the calls that are on them.',
   flags: [{ flag: '--json', description: 'print one JSON array' }],
   details:
-    'Shows whose calls are placed on each server and whether new ones are, how many calls of all apps are on it, how many devices send to it, and whether the environment (LOQUAT_MEDIA_SERVERS) or `loquat media-servers add` named it. A server that is drained and has no calls can be removed and stopped.',
+    'Shows the name that the console has for each server, whose calls are placed on each server and whether new ones are, how many calls of all apps are on it, how many devices send to it, and whether the environment (LOQUAT_MEDIA_SERVERS) or `loquat media-servers add` named it. A server that is drained and has no calls can be removed and stopped.',
   examples: ['loquat media-servers list', 'loquat media-servers list --json'],
   async run(context, { json }) {
-    const servers = await withDeps(context, async ({ media, directory }) => {
+    const servers = await withDeps(context, async (deps) => {
+      const { media, directory } = deps
       const calls = await countCalls(directory)
       const show = async ({ server, drained, fixed, region }: KnownServer) => ({
+        name: mediaServerName(deps, server.address),
         address: server.address,
         region,
         acceptsCalls: !drained,
@@ -33,10 +36,11 @@ export const mediaServersList: Command = {
     }
     context.print(
       table(
-        ['ADDRESS', 'REGION', 'NEW CALLS', 'CALLS', 'SENDERS', 'ANSWERS', 'NAMED BY'],
+        ['NAME', 'ADDRESS', 'REGION', 'NEW CALLS', 'CALLS', 'SENDERS', 'ANSWERS', 'NAMED BY'],
         servers.map(
-          ({ address, region, acceptsCalls, calls, senders, answers, fromEnvironment }) => [
+          ({ name, address, region, acceptsCalls, calls, senders, answers, fromEnvironment }) => [
             ...[
+              name,
               address,
               region ?? 'all',
               acceptsCalls ? 'yes' : 'no',

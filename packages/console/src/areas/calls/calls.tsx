@@ -17,6 +17,7 @@ import { queryOf, type Search } from '../../shared/search.ts'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { CALL_FILTERS, STATUSES } from './filters.ts'
+import { useMediaServers } from './media-servers.tsx'
 import { isLive, kindOf, lengthOf, minutesText } from './words.ts'
 import './calls.css'
 
@@ -158,6 +159,7 @@ function Figures({ appId, live }: { appId: string; live: CallRecord[] }) {
           value: shown(sum('videoMinutes')),
           about: usageLink,
         },
+        { name: 'Media servers', ...useMediaServers(appId) },
       ]}
     />
   )

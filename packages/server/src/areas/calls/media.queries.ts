@@ -123,6 +123,13 @@ export const countOnServers = query<Record<string, never>, { server: string; cal
    where media_server is not null group by media_server`,
 )
 
+/** How many of the app's calls are on each media server. */
+export const countOnServersOfApp = query<{ appNo: number }, { server: string; calls: number }>(
+  'calls.countOnServersOfApp',
+  `select media_server as server, count(*) as calls from calls
+   where app_no = :appNo and status = 'ongoing' and media_server is not null group by media_server`,
+)
+
 export const removeConnections = query<OneCall & { ids: string[] }>(
   'calls.removeConnections',
   `delete from call_connections

@@ -16,6 +16,7 @@ import {
   AnswerBody,
   CallMedia,
   CallRecord,
+  MediaServerRecord,
   Negotiated,
   NewPublication,
   PublicationParams,
@@ -23,6 +24,7 @@ import {
   SessionParams,
   SubscribeBody,
 } from './schema.ts'
+import { listCallServers } from './servers.ts'
 import { asCaller } from './start.actions.ts'
 
 const access = { scope: 'fullAccess', users: true, onBehalfOf: 'required', rate: 'core' } as const
@@ -57,6 +59,22 @@ const DeviceQuery = Type.Object({ deviceId: SubscribeBody.properties.deviceId })
 export const callMediaRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    app.get(
+      '/media-servers',
+      {
+        config: { scope: 'fullAccess', users: false, onBehalfOf: 'ignored', rate: 'standard' },
+        schema: {
+          operationId: 'listCallServers',
+          tags,
+          summary: 'List media servers',
+          description:
+            "The servers that forward audio and video of the app's calls, all at once. Without any, calls have records, but no audio and video.",
+          response: { 200: Data(Type.Array(MediaServerRecord)) },
+        },
+      },
+      async ({ actor, turn }) => ({ data: await listCallServers(deps, actor, turn) }),
+    )
+
     app.get(
       '/calls/:sessionId/media',
       {

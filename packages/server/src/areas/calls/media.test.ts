@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import type { MediaServer } from '@loquat/sdk'
 import { parentOf } from '../../../bench/cpu.ts'
 import { queryAt } from '../../../test/databases.ts'
 import { Device, tokenOf } from '../../../test/device.ts'
@@ -609,7 +610,7 @@ suite('a media server in the directory', () => {
       const text = 'update calls set media_server = $2 where app_no = $1'
       await rows(app.cell.db, text, [app.no, mediaServer])
     }
-    return { amira, sessionId }
+    return { app, amira, sessionId }
   }
 
   test('gets no new calls while it is drained, but serves those that are on it', async () => {
@@ -635,6 +636,31 @@ suite('a media server in the directory', () => {
     await publish(amira, sessionId)
     await store('werift', false)
     await alone.deps.directory.refresh()
+  })
+
+  test('is listed by a name, with its state and the calls of the app alone', async (t) => {
+    const janus = await startScriptedJanus()
+    t.after(janus.stop)
+    await store(janus.address, false, 'us')
+    await store('janus+http://127.0.0.1:1/gone', false, 'us')
+    await store('janus+http://127.0.0.1:1/far', false, 'eu')
+    await alone.deps.directory.refresh()
+    await ongoingCall(janus.address)
+    const { app } = await ongoingCall(janus.address)
+    const listed = async () => (await app.client.calls.listServers()).map(byName)
+    const byName = ({ name, region, state, calls }: MediaServer) => {
+      assert.match(name, /^media-[0-9a-f]{8}$/)
+      return [region ?? 'all', state, calls].join(' ')
+    }
+    assert.deepEqual((await listed()).sort(), [
+      'all available 0',
+      'us available 1',
+      'us unreachable 0',
+    ])
+    await store(janus.address, true, 'us')
+    await alone.deps.directory.refresh()
+    assert.ok((await listed()).includes('us drained 1'))
+    for (const path of ['gone', 'far']) await store(`janus+http://127.0.0.1:1/${path}`, true, 'in')
   })
 
   test('has no room of a call that ended while a device connected', async (t) => {

@@ -202,6 +202,24 @@ export const CallMedia = Type.Object(
 )
 export type CallMedia = Static<typeof CallMedia>
 
+export const MediaServerRecord = Type.Object(
+  {
+    name: Type.String({
+      description: 'Names the server in this installation. Its address stays secret.',
+    }),
+    region: Type.Optional(
+      Type.String({ description: 'It carries calls of this region only. Absent: of all regions.' }),
+    ),
+    state: Type.Enum(['available', 'drained', 'unreachable'], {
+      description:
+        '`drained`: it keeps its calls, but gets no new ones. `unreachable`: it does not answer.',
+    }),
+    calls: Type.Integer({ description: "How many of the app's calls are on it now." }),
+  },
+  { additionalProperties: false, 'x-component': 'MediaServer' },
+)
+export type MediaServerRecord = Static<typeof MediaServerRecord>
+
 /** A description of a video session with many codecs and candidates. */
 const MAX_SDP = 60_000
 

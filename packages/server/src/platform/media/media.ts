@@ -130,6 +130,17 @@ export class Media {
     return (await this.#loadOf(server)) < Number.POSITIVE_INFINITY
   }
 
+  /** The same, for people who look at a list: one that hangs is as good as gone. */
+  async answersSoon(server: MediaServer): Promise<boolean> {
+    const patience = new AbortController()
+    const hangs = sleep(HANGS_MS, false, { signal: patience.signal })
+    try {
+      return await Promise.race([this.answers(server), hangs])
+    } finally {
+      patience.abort()
+    }
+  }
+
   /** It gave no answer, so what it said about its load is old. */
   doubt(server: MediaServer): void {
     this.#loads.delete(server)
