@@ -20,9 +20,11 @@ import { until } from './until.ts'
 
 /** How often each of them dies. */
 const KILLS = LONG ? 10 : 1
-const PARTS = LONG ? 40 : 8
-const PER_PART = 500
-const COUNT = PARTS * PER_PART
+/** `LOQUAT_TEST_IMPORT=1000000` imports as many messages. */
+const COUNT = Number(process.env.LOQUAT_TEST_IMPORT ?? (LONG ? 20_000 : 4_000))
+const PER_PART = Math.max(500, COUNT / 100)
+const PARTS = COUNT / PER_PART
+const HOUR_MS = 3_600_000
 const AT = 1_650_000_000
 const PEOPLE = 20
 
@@ -118,6 +120,11 @@ suite('kill -9 during an import', () => {
   }
 
   const stateOf = async (id: string) => (await app.client.imports.get(id)).state
+  /** How many messages the import has brought so far. 0 while the cell is dead. */
+  async function imported(id: string): Promise<number> {
+    const { report } = await app.client.imports.get(id).catch(() => ({ report: [] }))
+    return report.find(({ kind }) => kind === 'message')?.imported ?? 0
+  }
   /** How many messages are stored whose muids begin with a letter. */
   const stored = async (letter: 'm' | 'l') => {
     const text = `select count(*)::int as n from messages where app_no = $1 and muid like $2 || '-%'`
@@ -153,9 +160,9 @@ suite('kill -9 during an import', () => {
     let api = await startServing('api', env)
     const over = new AbortController()
     const sending = sendUntil(over.signal, () => api)
-    // When so many messages are stored, one of them dies.
+    // When so many messages are imported, one of them dies.
     for (const [nth, due] of pick(3 * KILLS, COUNT - 1_000).entries()) {
-      await until('more messages', async () => (await stored('m')) >= due)
+      await until('more messages', async () => (await imported(id)) >= due, HOUR_MS)
       await sleep(random.next().value * 100)
       if (nth % 3 === 0) {
         await worker.end('SIGKILL')
@@ -170,7 +177,7 @@ suite('kill -9 during an import', () => {
         await until('the cell works', () => rows(app.cell.db, text, []).catch(() => undefined))
       }
     }
-    await until('its end', async () => (await stateOf(id).catch(() => '')) === 'done')
+    await until('its end', async () => (await stateOf(id).catch(() => '')) === 'done', HOUR_MS)
     await until('a live message', async () => (await stored('l')) > 0)
     over.abort()
     const sent = await sending
