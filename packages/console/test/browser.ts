@@ -79,6 +79,21 @@ export async function useConsole(): Promise<Console> {
   }
 }
 
+/**
+ * Waits for a message that is shown for six seconds only. The page watches for it itself, because this process can be paused for
+ * longer.
+ */
+export async function toasted(page: Page, text: string): Promise<void> {
+  await page.evaluate(`new Promise((resolve, reject) => {
+    const look = () => {
+      if (document.querySelector('.toasts')?.textContent.includes(${JSON.stringify(text)})) resolve()
+    }
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true })
+    setTimeout(() => reject(new Error('no message ' + ${JSON.stringify(text)})), ${TIMEOUT_MS})
+    look()
+  })`)
+}
+
 /** Reuses the operator's session, because hashing the password again would be slow. */
 async function signIn(context: BrowserContext, { cookie }: TestOperator, url: string) {
   const [name = '', value = ''] = cookie.split('=')

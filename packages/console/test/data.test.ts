@@ -10,7 +10,7 @@ import { join, newOperator } from '../../server/test/operators.ts'
 import { html, openSite } from '../../server/test/site.ts'
 import { until } from '../../server/test/until.ts'
 import { readyFile, withFiles } from '../../server/test/upload.ts'
-import { useConsole } from './browser.ts'
+import { toasted, useConsole } from './browser.ts'
 
 const { server, address, open } = await useConsole()
 
@@ -104,7 +104,7 @@ suite('pictures', () => {
     const field = dialog.getByLabel('Avatar', { exact: true })
     await until('it is uploaded', async () => (await field.inputValue()).startsWith('/v3/files/'))
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved The amira').waitFor()
+    await toasted(page, 'Saved The amira')
     const { avatar = '' } = await app.client.users.get('amira')
     const picture = page.locator(`img[src="${avatar}"]`)
     await until('the picture is loaded', () =>
@@ -126,7 +126,7 @@ suite('users', () => {
     await dialog.getByText('must be a JSON object').waitFor()
     await dialog.getByLabel('Metadata').fill('{"ward": 3}')
     await dialog.getByRole('button', { name: 'Create user' }).click()
-    await page.getByText('Created Cleo').waitFor()
+    await toasted(page, 'Created Cleo')
 
     await page.getByLabel('Search by name or UID').fill('cle')
     await until(
@@ -207,7 +207,7 @@ suite('groups', () => {
     await page.getByRole('button', { name: 'Edit' }).click()
     await dialog.getByLabel('Owner').fill('')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved Team').waitFor()
+    await toasted(page, 'Saved Team')
     assert.equal((await app.client.groups.get('team')).owner, 'app_system')
     await page.context().close()
   })
@@ -268,7 +268,7 @@ suite('agents', () => {
     await page.getByRole('textbox', { name: 'Instructions' }).fill('Be brief, ')
     await page.getByRole('button', { name: /sender.name/ }).click()
     await page.getByRole('button', { name: 'Save instructions' }).click()
-    await page.getByText('The next question gets these instructions').waitFor()
+    await toasted(page, 'The next question gets these instructions')
 
     const uid = decodeURIComponent(/agents\/([^?]+)/.exec(page.url())?.[1] ?? '')
     await app.as('amira').sendText(uid, 'When do you open?')
@@ -307,7 +307,7 @@ suite('agents', () => {
     await page.getByRole('button', { name: 'Revision 1' }).click()
     await page.getByRole('button', { name: 'Restore', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click()
-    await page.getByText('Restored as revision 3').waitFor()
+    await toasted(page, 'Restored as revision 3')
     await page.getByText('Restored revision 1').waitFor()
     assert.equal((await app.client.agents.get(uid)).instruction, 'Be brief.')
     await page.context().close()
@@ -350,13 +350,13 @@ suite('agents', () => {
     await page.getByLabel('Mentions in groups').check()
     await page.getByLabel('Hand back to the agent after (minutes)').fill('90')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved Helper').waitFor()
+    await toasted(page, 'Saved Helper')
     await page.getByRole('tab', { name: 'Tools' }).click()
     await page.getByLabel('Search messages').first().check()
     await page.getByLabel('Send messages').first().check()
     await page.getByLabel('Ask before each call of search messages').check()
     await page.getByRole('button', { name: 'Save tools of the service' }).click()
-    await page.getByText('Saved tools of the service').waitFor()
+    await toasted(page, 'Saved tools of the service')
     const agent = await app.client.agents.get(uid)
     const { answersMentions, answersAgents, handBackAfterSeconds, serviceTools } = agent
     assert.deepEqual([answersMentions, answersAgents, handBackAfterSeconds], [true, false, 5_400])
@@ -515,6 +515,10 @@ suite('calls', () => {
     const first = page.getByRole('row').nth(1)
     await first.getByText('The amira').waitFor()
     await first.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Show each server' }).click()
+    const [server = ''] = await page.getByRole('dialog').getByRole('listitem').allInnerTexts()
+    assert.match(server, /^media-[0-9a-f]{8}\s+All regions\s+\d calls?\s+Available$/)
+    await page.getByRole('button', { name: 'Close' }).click()
 
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.getByLabel('User', { exact: true }).fill('dora')
@@ -544,7 +548,7 @@ suite('roles', () => {
     await dialog.getByLabel('Role ID').fill('guest')
     await dialog.getByLabel('Name').fill('Guest')
     await dialog.getByRole('button', { name: 'Create role' }).click()
-    await page.getByText('Created Guest').waitFor()
+    await toasted(page, 'Created Guest')
     await app.client.users.update('ben', { role: 'guest' })
 
     await page.getByRole('row', { name: /Guest/ }).click()
@@ -552,7 +556,7 @@ suite('roles', () => {
     await page.getByRole('group', { name: 'Message types' }).getByLabel('Text').check()
     const panel = page.locator('section', { hasText: 'Sending messages' })
     await panel.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Permissions saved').waitFor()
+    await toasted(page, 'Permissions saved')
     const said = app.as('ben').sendText('amira')
     await assert.rejects(said, { code: 'ERR_PERMISSION_DENIED' })
 
@@ -590,7 +594,7 @@ suite('roles', () => {
     const restricted = async () => (await app.client.restrictedFeatures.list('default')).data
     await page.getByLabel('Start calls').check()
     await save.click()
-    await page.getByText('Restrictions saved').waitFor()
+    await toasted(page, 'Restrictions saved')
     assert.deepEqual(
       (await restricted()).map(({ key }) => key),
       ['u.createCall'],
@@ -609,7 +613,7 @@ suite('roles', () => {
     await page.getByLabel('Send messages').selectOption('Deny')
     const panel = page.locator('section', { hasText: 'Sending messages' })
     await panel.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Permissions saved').waitFor()
+    await toasted(page, 'Permissions saved')
     const said = app.as('ben').sendText('team', 'Hello', { receiverType: 'group' })
     await assert.rejects(said, { code: 'ERR_PERMISSION_DENIED' })
     await page.context().close()
@@ -783,7 +787,7 @@ suite('notifications', () => {
     await page.getByLabel('Language').selectOption('de')
     await email.getByText('2 neue Nachrichten').first().waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved').waitFor()
+    await toasted(page, 'Saved')
     const { appName, language } = (await app.client.notificationSettings.get()).emailDesign
     assert.deepEqual([appName, language], ['Ward & <b>chat</b>', 'de'])
   })
@@ -812,7 +816,7 @@ suite('review', () => {
     await page.keyboard.type('a fine joke')
     await page.keyboard.press('Tab')
     await page.keyboard.press('a')
-    await page.getByText('Approved').waitFor()
+    await toasted(page, 'Approved')
     await page.getByText('About the second').waitFor()
     await page.keyboard.press('b')
     const dialog = page.getByRole('dialog')

@@ -28,10 +28,13 @@ suite('an answer that a device hears from its middle on', () => {
     const { answers, piece, received, shown } = await follow(stored('One two '))
     piece(8, 'three ')
     piece(14, 'four ')
-    await until('the gap is filled', () => shown()?.text === 'One two three four ')
-    piece(19, 'five')
-    assert.equal(shown()?.text, 'One two three four five')
-    assert.equal(received.length, 1)
+    piece(19, 'five ')
+    piece(24, 'six ')
+    await until('the gap is filled', () => shown()?.text === 'One two three four five six ')
+    piece(28, 'seven')
+    assert.equal(shown()?.text, 'One two three four five six seven')
+    // Once more if this process was paused for seconds, so that the answer seemed silent, but not for each piece.
+    assert.ok(received.length <= 2, `${received.length} requests`)
     answers.clear()
   })
 

@@ -16,7 +16,8 @@ const receiver = useReceiver()
 const env = {
   LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
   ...(janus && {
-    LOQUAT_MEDIA_SERVERS: `${janus.address},werift`,
+    // Only the long form needs the second one. After a pause the first one to answer gets the calls.
+    LOQUAT_MEDIA_SERVERS: LONG ? `${janus.address},werift` : janus.address,
     LOQUAT_MEDIA_SECRET: SECRET,
     LOQUAT_MEDIA_RECORDINGS: janus.recordings,
   }),

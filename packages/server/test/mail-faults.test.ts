@@ -91,7 +91,8 @@ suite('processes that are killed while they send emails', () => {
       const { makeDue, left } = await dueMessage()
       await makeDue()
       await victim.ended
-      const heir = await serve(readConfig(server.env), ['worker'])
+      // It keeps its work while this process is paused.
+      const heir = await serve(readConfig({ ...server.env, LOQUAT_LEASE_SECONDS: '60' }), ['worker'])
       try {
         await until('nothing is left to send', async () => {
           await makeDue()

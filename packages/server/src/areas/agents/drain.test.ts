@@ -13,6 +13,8 @@ import { serve } from '../../serve.ts'
 const env = {
   ...{ LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true', LOQUAT_AGENT_TOOL_SECONDS: '60' },
   LOQUAT_DRAIN_SECONDS: '60',
+  // Workers that this test starts must keep their work while the machine pauses.
+  LOQUAT_LEASE_SECONDS: '60',
 }
 const server = useServer({ env })
 
