@@ -82,7 +82,7 @@ export function MessageList() {
   const all = useAnswers(target, parentId, list.messages)
   const shown = useShown(list, all)
   const { messages, more, newer, loadOlder, loadNewer } = shown
-  const unread = useFirstUnread(target, parentId, messages, more)
+  const unread = useFirstUnread(target, parentId, { loaded, messages, more })
   const scroller = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(true)
   const [isPlaced, setPlaced] = useState(false)

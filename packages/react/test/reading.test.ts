@@ -305,6 +305,31 @@ suite('the network', () => {
     await cleo.context().close()
   })
 
+  test('is slow: a message that arrives before the others does not hide where the unread ones begin', async () => {
+    const app = await companyOf(kit.server)
+    const first = await say(app, 'amira', 'release', 'The beginning')
+    await addHistory(app, first, 150)
+    const cleoApi = app.client.onBehalfOf('cleo')
+    const { data } = await cleoApi.messages.listGroup('release', { limit: 5, affix: 'append' })
+    await cleoApi.conversations.markGroupUnread('release', { messageId: data.at(-1)?.id ?? '' })
+    const cleo = await kit.open(app, 'cleo')
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    await cleo.route(/groups.release.messages/, async (route) => {
+      asked.resolve()
+      await answered.promise
+      await route.continue()
+    })
+    await openRoom(cleo, /^Release/)
+    await asked.promise
+    await say(app, 'ben', 'release', 'As you said')
+    await message(cleo, 'As you said').waitFor()
+    answered.resolve()
+    await message(cleo, 'The beginning').waitFor()
+    await cleo.locator('.lq-pill-top', { hasText: /unread message/ }).waitFor()
+    await cleo.context().close()
+  })
+
   test('has no place for a user whose token was revoked: the bar says so', async () => {
     const app = await companyOf(kit.server)
     await say(app, 'ben', 'amira', 'Hello')

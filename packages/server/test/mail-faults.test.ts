@@ -92,7 +92,9 @@ suite('processes that are killed while they send emails', () => {
       await makeDue()
       await victim.ended
       // It keeps its work while this process is paused.
-      const heir = await serve(readConfig({ ...server.env, LOQUAT_LEASE_SECONDS: '60' }), ['worker'])
+      const heir = await serve(readConfig({ ...server.env, LOQUAT_LEASE_SECONDS: '60' }), [
+        'worker',
+      ])
       try {
         await until('nothing is left to send', async () => {
           await makeDue()

@@ -79,7 +79,7 @@ export function useMessages(target: Target, parentId?: string): Messages {
     }
   }, [client, key])
   const [loaded, setLoaded] = useState(false)
-  const isLoaded = room !== undefined && (room.messages.length > 0 || !room.loading)
+  const isLoaded = room?.loaded ?? false
   useEffect(() => setLoaded(isLoaded), [isLoaded])
   const { messages = EMPTY, more = false, newer = false, loading = true } = room ?? {}
   return { room: key, messages, more, newer, loading, loaded, error, ...actions }

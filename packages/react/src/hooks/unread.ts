@@ -1,8 +1,9 @@
 'use client'
-import type { ChatMessage, Target } from '@loquat/sdk/client'
+import type { Target } from '@loquat/sdk/client'
 import { useMemo, useState } from 'react'
 import { useClient } from '../chat.tsx'
 import { useConversation } from './conversations.ts'
+import type { Messages } from './messages.ts'
 
 interface AtOpening {
   lastRead: string | undefined
@@ -16,8 +17,7 @@ interface AtOpening {
 export function useFirstUnread(
   target: Target,
   parentId: string | undefined,
-  messages: readonly ChatMessage[],
-  more: boolean,
+  { loaded, messages, more }: Pick<Messages, 'loaded' | 'messages' | 'more'>,
 ) {
   const { uid } = useClient()
   const conversation = useConversation(target)
@@ -29,8 +29,10 @@ export function useFirstUnread(
   const { lastRead, count = 0 } = atOpening ?? {}
   const [firstId, setFirstId] = useState<string>()
   const oldest = messages[0]
+  // Before that, `messages` has only those that were sent since.
+  const isKnown = loaded && count > 0 && messages.length > 0
   const isReached = !more || (oldest !== undefined && Number(oldest.id) <= Number(lastRead ?? 0))
-  const isWanted = count > 0 && firstId === undefined && messages.length > 0 && isReached
+  const isWanted = isKnown && firstId === undefined && isReached
   if (isWanted) {
     const found = messages.find(
       (one) => Number(one.id) > Number(lastRead ?? 0) && one.sender !== uid && !one.pending,
@@ -41,6 +43,6 @@ export function useFirstUnread(
     () => (firstId ? messages.findIndex(({ id }) => id === firstId) : -1),
     [firstId, messages],
   )
-  const isAbove = count > 0 && firstId === undefined && messages.length > 0 && !isReached
+  const isAbove = isKnown && firstId === undefined && !isReached
   return { index, isAbove, count, lastRead }
 }

@@ -214,7 +214,10 @@ export class Refresher {
     const now = this.#holder.state.rooms[key]
     // The user has moved to another part of the room. Whoever loads that part ends `loading`.
     if (now && now.anchor !== room.anchor) this.#rooms.add(key)
-    else this.#holder.change(key, () => ({ ...roomAfter(read, room, now ?? room), loading: false }))
+    else {
+      const part = roomAfter(read, room, now ?? room)
+      this.#holder.change(key, () => ({ ...part, loading: false, loaded: true }))
+    }
   }
 
   async #fetchMessage(id: string): Promise<void> {

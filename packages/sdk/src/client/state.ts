@@ -37,6 +37,8 @@ export interface Room {
   /** Whether there are newer messages to load. Until they are loaded, new messages don't appear in the room. */
   newer: boolean
   loading: boolean
+  /** Whether messages have been fetched at least once. Until then, `messages` has only those that were sent since. */
+  loaded: boolean
   /** Where messages were last loaded, if not at the end. A large room that is refetched keeps the messages around it. */
   anchor?: string | undefined
 }

@@ -71,7 +71,7 @@ export class Store {
   open(key: string, target: Target, parentId?: string): void {
     if (this.state.rooms[key]) return
     const thread = parentId !== undefined && { parentId }
-    const empty = { messages: [], more: false, newer: false, loading: true }
+    const empty = { messages: [], more: false, newer: false, loading: true, loaded: false }
     const room: Room = { target, ...thread, ...empty }
     this.set({ rooms: { ...this.state.rooms, [key]: room } })
     this.refresher.room(key, 0)
@@ -142,7 +142,10 @@ export class Store {
     this.#meanwhile.add(events)
     try {
       const part = await read()
-      this.#holder.change(key, (now) => merge(part, now))
+      this.#holder.change(key, (now) => {
+        const merged = merge(part, now)
+        return merged.messages ? { ...merged, loaded: true } : merged
+      })
     } finally {
       this.#meanwhile.delete(events)
       this.#holder.change(key, () => ({ loading: false }))
