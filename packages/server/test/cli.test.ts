@@ -397,8 +397,17 @@ suite('media-servers', () => {
     const own = { ...env, ...ownerEnv(), LOQUAT_MEDIA_SECRET: 'hush' }
     const run = (word: string, address: string, ...flags: string[]) =>
       command(['media-servers', word, '--address', address, ...flags], own)
-    const listed = async () =>
-      JSON.parse((await command(['media-servers', 'list', '--json'], own)).stdout)
+    const names = new Map<string, string>()
+    /** The servers, without the names that are made from their addresses. */
+    const listed = async () => {
+      const { stdout } = await command(['media-servers', 'list', '--json'], own)
+      return (JSON.parse(stdout) as { name: string; address: string }[]).map(({ name, ...all }) => {
+        assert.match(name, /^media-[0-9a-f]{8}$/)
+        assert.equal(names.get(all.address) ?? name, name)
+        names.set(all.address, name)
+        return all as Record<string, unknown>
+      })
+    }
     const werift = {
       ...{ address: 'werift', region: null, acceptsCalls: true, calls: 0 },
       ...{ answers: null, senders: null, fromEnvironment: true },
@@ -439,11 +448,12 @@ suite('media-servers', () => {
     assert.equal((await run('drain', janus.address)).code, 0)
     assert.match(
       (await command(['media-servers', 'list'], own)).stdout,
-      /^ADDRESS +REGION +NEW CALLS +CALLS +SENDERS +ANSWERS +NAMED BY\njanus\S+ +eu +no +1 +2 +yes +command\nwerift +all +yes +0 +- +- +environment\n/,
+      /^NAME +ADDRESS +REGION +NEW CALLS +CALLS +SENDERS +ANSWERS +NAMED BY\nmedia-\S+ +janus\S+ +eu +no +1 +2 +yes +command\nmedia-\S+ +werift +all +yes +0 +- +- +environment\n/,
     )
     assert.equal((await run('add', janus.address)).code, 0)
     const [again] = await listed()
-    assert.deepEqual([again.acceptsCalls, again.region], [true, 'eu'])
+    assert.deepEqual([again?.acceptsCalls, again?.region], [true, 'eu'])
+    assert.equal(new Set(names.values()).size, 2)
     assert.equal((await run('remove', janus.address, '--despite-calls')).code, 0)
     assert.deepEqual(await listed(), [werift])
   })
