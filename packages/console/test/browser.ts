@@ -9,6 +9,7 @@ import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
 import { type TestServer, useServer } from '../../server/test/kit.ts'
 import type { TestOperator } from '../../server/test/operators.ts'
+import { explainPages } from '../../server/test/pages.ts'
 import { until } from '../../server/test/until.ts'
 
 /** Long enough for a busy machine. */
@@ -41,9 +42,10 @@ async function buildConsole(): Promise<string> {
 
 /** Starts the console for a test file. Await it at the top level, where tests are declared. */
 export async function useConsole(): Promise<Console> {
+  const explained = explainPages()
   let browser: Browser
   before(async () => {
-    browser = await openChromium()
+    browser = explained(await openChromium())
   })
   // Close the browser before the server stops: the server waits for open requests.
   after(() => browser?.close())

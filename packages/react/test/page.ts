@@ -10,6 +10,7 @@ import { type Network, openNetwork } from '../../sdk/test/proxy.ts'
 import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
 import { type TestApp, type TestServer, useServer } from '../../server/test/kit.ts'
+import { explainPages } from '../../server/test/pages.ts'
 
 const ROOT = fileURLToPath(new URL('page', import.meta.url))
 /** The folder for screenshots. Without it, none are taken. */
@@ -49,6 +50,7 @@ export async function newKit(
     roles: ['api', 'gateway', 'worker'],
     env: { ...(await atPort()), ...env },
   })
+  const explained = explainPages()
   let folder = ''
   let web: PreviewServer
   let browser: Browser
@@ -70,7 +72,7 @@ export async function newKit(
         proxy: { '/v3': { target, ws: true } },
       },
     })
-    browser = await openChromium(flags)
+    browser = explained(await openChromium(flags))
   }
   after(async () => {
     await browser?.close()

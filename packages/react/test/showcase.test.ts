@@ -11,6 +11,7 @@ import { seedDemo } from '../../server/src/cli/demo-seed.ts'
 import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
+import { explainPages } from '../../server/test/pages.ts'
 import { until } from '../../server/test/until.ts'
 import { findings } from './axe.ts'
 import { atPort } from './page.ts'
@@ -30,6 +31,7 @@ let network: Network
 let web: ViteDevServer
 let browser: Browser
 let address: string
+const explained = explainPages()
 
 interface WindowOptions {
   width?: number
@@ -133,10 +135,11 @@ suite('the showcase', () => {
     await web.listen()
     address = `http://127.0.0.1:${web.config.server.port}`
     // A camera and a microphone that beeps, and a user who allows them.
-    browser = await openChromium([
+    const flags = [
       ...['--use-fake-device-for-media-stream', '--allow-loopback-in-peer-connection'],
       '--autoplay-policy=no-user-gesture-required',
-    ])
+    ]
+    browser = explained(await openChromium(flags))
   })
 
   after(async () => {
