@@ -362,14 +362,22 @@ suite('embeddings', () => {
     t.after(() => {
       models.embed = embedAll
     })
-    let free: boolean | undefined
-    models.embed = (texts) => {
-      const work = { class: 'list' as const, operation: 'test', perApp: 1 }
-      const admission = server.deps.lanes.enter({ ...work, cellId: app.cell.id, app: app.no })
-      free = admission.started === undefined
+    const work = { class: 'list' as const, operation: 'test', perApp: 1, app: app.no }
+    const isFree = () => {
+      const admission = server.deps.lanes.enter({ ...work, cellId: app.cell.id })
+      const started = admission.started === undefined
       admission.started?.catch(() => {})
       admission.giveUp(new Error('enough'))
       admission.leave()
+      return started
+    }
+    let free = false
+    models.embed = async (texts) => {
+      // An earlier request may have been answered, but not be over yet.
+      free = await until('the slot is free', isFree, 20_000).then(
+        () => true,
+        () => false,
+      )
       return embedAll(texts)
     }
     await best(app, agent)
