@@ -105,7 +105,7 @@ test('users may call exactly the operations that are not for the app only', () =
     ...['addCallTranscription', 'answerAgentHandover'],
     ...['createUser', 'deactivateUsers', 'deleteConversation', 'deleteUser', 'getConversation'],
     ...['getPinnedConversations', 'importGroups', 'importMembers', 'importMessages', 'importUsers'],
-    ...['reactivateUsers', 'setPinnedConversations', 'takeAgentHandover'],
+    ...['listCallServers', 'reactivateUsers', 'setPinnedConversations', 'takeAgentHandover'],
     'updateContactDetails',
   ])
 })
