@@ -255,8 +255,7 @@ class History {
     if (outcome.error?.code === 'ERR_BAD_REQUEST') {
       // Or there is no id left after it in its second.
       const { at = 0, id = '0' } = this.#find(sender, receiver, body.parentId) ?? {}
-      const late = Number(id) % 4_000_000 > 3_999_900
-      assert.ok(late ? at >= body.sentAt : at > body.sentAt, JSON.stringify(body))
+      assert.ok(isLate(id) ? at >= body.sentAt : at > body.sentAt, JSON.stringify(body))
       return
     }
     if (outcome.error) {
@@ -291,10 +290,18 @@ class History {
   readonly #stored = new Set<string>()
 }
 
-/** After all messages of its second, but where its id says if it brought one. */
+/** Whether an id is one of the last of its second, so that there may be none left after it. */
+const isLate = (id: string) => Number(id) % 4_000_000 > 3_999_900
+
+/**
+ * After all messages of its second, but where its id says if it brought one, or if another one has the last ids of the
+ * second: then it takes the last that are free.
+ */
 function placeOf(talk: Talk, { id, at }: Message, wanted: number | undefined): number {
-  if (wanted !== undefined) return talk.messages.filter((one) => Number(one.id) < Number(id)).length
-  return talk.messages.filter((one) => one.at <= at).length
+  const before = talk.messages.filter((one) => one.at <= at)
+  const last = before.at(-1)
+  if (wanted === undefined && !(last?.at === at && isLate(last.id))) return before.length
+  return talk.messages.filter((one) => Number(one.id) < Number(id)).length
 }
 
 function insert(talk: Talk, message: Message, place: number): void {
