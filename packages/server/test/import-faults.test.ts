@@ -75,7 +75,7 @@ suite('kill -9 during an import', () => {
   let app: TestApp
 
   before(async () => {
-    cluster = await startPrivate('postgres')
+    cluster = await startPrivate('postgres', { durable: true })
     directoryUrl = await cloneDatabase('directory')
     await insertCell(directoryUrl, 'us-1', await makeDatabase(cluster, 'cell'))
     env = testEnv(directoryUrl, ['us-1'], { LOQUAT_API_PORT: '0' })

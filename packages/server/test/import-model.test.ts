@@ -152,6 +152,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 
 interface Body {
   muid: string
+  id?: string
   sentAt: number
   readAt?: number
   deliveredAt?: number
@@ -191,7 +192,12 @@ class History {
     const outcomes = file ? await this.#importFile(all) : await this.#request(all)
     // A file is imported by time.
     if (file) all.sort((one, two) => one.sentAt - two.sentAt)
-    for (const { muid } of all) {
+    // A reply that can't keep its id takes the next free one, which is after those that were drawn for the others.
+    const isMoved = ({ muid, id }: Body) => {
+      const stored = outcomes[muid]?.data
+      return id !== undefined && stored !== undefined && stored.id !== id
+    }
+    for (const { muid } of [...all.filter((one) => !isMoved(one)), ...all.filter(isMoved)]) {
       const { body, item } = once.get(muid) as { body: Body; item: Item }
       this.#take(muid, body, item, outcomes[muid] as Outcome)
     }

@@ -43,12 +43,18 @@ export interface PrivateEngine {
   remove(): Promise<void>
 }
 
+interface PrivateOptions {
+  tls?: TlsFiles
+  /** PostgreSQL keeps what it has committed when it is killed. */
+  durable?: boolean
+}
+
 /** Starts an engine for one test, which has to remove it. */
 export async function startPrivate(
   name: keyof typeof starters,
-  tls?: TlsFiles,
+  options: PrivateOptions = {},
 ): Promise<PrivateEngine> {
-  const engine = await preparePrivate(name, tls)
+  const engine = await preparePrivate(name, options)
   await engine.start()
   return engine
 }
@@ -73,11 +79,14 @@ export async function copyPostgres(
   return copy
 }
 
-async function preparePrivate(name: keyof typeof starters, tls?: TlsFiles): Promise<PrivateEngine> {
+async function preparePrivate(
+  name: keyof typeof starters,
+  { durable = false, tls }: PrivateOptions = {},
+): Promise<PrivateEngine> {
   const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engine')
   mkdirSync(dir)
   const binaries = findBinaries(process.env.PATH ?? '')
-  const own = { port: await freePort(), password: 'secret', durable: false }
+  const own = { port: await freePort(), password: 'secret', durable }
   const options = { binaries, dir, ...own, ...(tls && { tls }) }
   const launch: (options: EngineOptions) => Promise<Started> = starters[name]
   let running: Started | undefined

@@ -132,14 +132,14 @@ suite('a server with TLS', () => {
     const own = authority.sign('IP:127.0.0.1')
     const foreign = authority.sign('DNS:localhost', 'IP:127.0.0.2')
     const [nats, redis, postgres] = await Promise.all([
-      startPrivate('nats', own),
-      startPrivate('redis', own),
-      startPrivate('postgres', own),
+      startPrivate('nats', { tls: own }),
+      startPrivate('redis', { tls: own }),
+      startPrivate('postgres', { tls: own }),
     ])
     engines = { nats, redis, postgres }
     const [otherNats, otherRedis] = await Promise.all([
-      startPrivate('nats', foreign),
-      startPrivate('redis', foreign),
+      startPrivate('nats', { tls: foreign }),
+      startPrivate('redis', { tls: foreign }),
     ])
     impostors = { nats: otherNats, redis: otherRedis, postgres }
   })
