@@ -13,7 +13,7 @@ import { Icon } from './icons.tsx'
 import { MemberList } from './members.tsx'
 import { Pane } from './pane.tsx'
 import { PeoplePicker } from './people-picker.tsx'
-import { Problem } from './problem.tsx'
+import { Missing, Problem } from './problem.tsx'
 
 export interface DetailsProps {
   target: Target
@@ -86,7 +86,7 @@ export function Profile({ uid, onMessage }: ProfileProps) {
   const { client, strings } = useChat()
   const user = useUser(uid)
   const presence = usePresence(uid)
-  if (!user) return <p className="lq-empty">{strings.loading}</p>
+  if (!user) return <Missing value={user} />
   const { lastActiveAt: at } = user
   const away = at === undefined ? strings.offline : strings.lastSeen(shortTimeOf(at, strings))
   return (
@@ -181,7 +181,7 @@ function GroupDetails({ guid, onSelect, onLeft }: GroupDetailsProps) {
   const group = useGroup(guid)
   const [isSure, setSure] = useState(false)
   const [problem, setProblem] = useState('')
-  if (!group) return <p className="lq-empty">{strings.loading}</p>
+  if (!group) return <Missing value={group} />
   const leave = () =>
     client.api.groups.leave(guid).then(onLeft, ({ message }: Error) => setProblem(message))
   return (

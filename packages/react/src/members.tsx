@@ -27,7 +27,7 @@ export function MemberList({ guid, onSelect }: MemberListProps) {
   const [count, setCount] = useState(PAGE)
   const members = useMembers(guid, count)
   const most = Math.min(group?.membersCount ?? 0, MOST_MEMBERS)
-  const isCut = members !== undefined && members.length < most
+  const isCut = !!members && members.length < most
   const sorted = members?.toSorted(
     (one, other) => RANKS.indexOf(one.scope) - RANKS.indexOf(other.scope),
   )
@@ -40,8 +40,8 @@ export function MemberList({ guid, onSelect }: MemberListProps) {
   const { owner, scope } = group ?? {}
   return (
     <>
-      {problem && <Problem />}
-      <ul className="lq-members" aria-label={strings.memberList} aria-busy={!members}>
+      {(problem || members === null) && <Problem />}
+      <ul className="lq-members" aria-label={strings.memberList} aria-busy={members === undefined}>
         {sorted?.map((member) => (
           <li key={member.uid} className="lq-member">
             <MemberRow member={member} owner={owner} onSelect={onSelect} />

@@ -5,6 +5,7 @@ import { useChat } from './chat.tsx'
 import { usePreferences } from './hooks/preferences.ts'
 import { usePush } from './hooks/push.ts'
 import { Pane } from './pane.tsx'
+import { Missing } from './problem.tsx'
 
 export interface PreferencesProps {
   onClose: () => void
@@ -30,6 +31,7 @@ export function Preferences({ onClose, worker }: PreferencesProps) {
             {problem}
           </p>
         )}
+        {!preferences && <Missing value={preferences} />}
         {worker !== undefined && <PushSwitch worker={worker} onProblem={setProblem} />}
         {mute && (
           <Switch

@@ -7,6 +7,7 @@ import { useThread } from './hooks/messages.ts'
 import { Icon } from './icons.tsx'
 import { Message } from './message.tsx'
 import { MessageList } from './message-list.tsx'
+import { Missing } from './problem.tsx'
 
 export interface ThreadProps {
   target: Target
@@ -45,7 +46,7 @@ function Parent({ target, parentId }: Pick<ThreadProps, 'target' | 'parentId'>) 
   const Part = parts.Message ?? Message
   return (
     <div className="lq-parent">
-      {parent ? <Part message={parent} /> : <p className="lq-soft">{strings.loading}</p>}
+      {parent ? <Part message={parent} /> : <Missing value={parent} />}
       {parent && (
         <p className="lq-divider">
           <span>{strings.replies(parent.replyCount ?? 0)}</span>

@@ -179,6 +179,33 @@ suite('the members of a large group', () => {
 const refusal = { status: 400, json: { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } } }
 
 suite('people', () => {
+  test('and groups that can not be loaded: the pane says so, and shows them when it is opened again', async () => {
+    const app = await companyOf(kit.server)
+    await say(app, 'cleo', 'amira', 'Hello')
+    await say(app, 'cleo', 'release', 'To all')
+    const amira = await kit.open(app, 'amira', { details: 'shown' })
+    const pane = amira.getByRole('complementary', { name: 'Details' })
+    const failed = pane.getByRole('alert').getByText('This could not be loaded.')
+    const refused = /v3.(groups.release|users.ben)$/
+    await amira.route(refused, (route) => route.fulfill(refusal))
+    await openRoom(amira, /^Release/)
+    await failed.waitFor()
+    await openRoom(amira, /^Cleo/)
+    await pane.getByRole('heading', { name: 'Cleo Laurent' }).waitFor()
+    await amira.unroute(refused)
+    await openRoom(amira, /^Release/)
+    await pane.getByRole('heading', { name: 'Release' }).waitFor()
+
+    await amira.route(refused, (route) => route.fulfill(refusal))
+    await amira.locator('.lq-member').getByText('Ben Okafor').click()
+    await failed.waitFor()
+    await amira.unroute(refused)
+    await amira.locator('.lq-up').click()
+    await amira.locator('.lq-member').getByText('Ben Okafor').click()
+    await pane.getByRole('heading', { name: 'Ben Okafor' }).waitFor()
+    await amira.context().close()
+  })
+
   test('are blocked and unblocked again, and refusals are shown', async () => {
     const app = await companyOf(kit.server)
     await say(app, 'ben', 'amira', 'From Ben')

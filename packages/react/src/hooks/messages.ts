@@ -89,20 +89,21 @@ export function useMessages(target: Target, parentId?: string): Messages {
 export function useThread(
   target: Target,
   parentId: string,
-): Messages & { parent: ChatMessage | undefined } {
+): Messages & { parent: ChatMessage | null | undefined } {
   const client = useClient()
   const replies = useMessages(target, parentId)
   const key = client.idOf(target)
   const inRoom = useChatState(({ rooms }) => rooms[key]?.messages)
   const known = useMemo(() => inRoom?.find(({ id }) => id === parentId), [inRoom, parentId])
-  const [fetched, setFetched] = useState<ChatMessage>()
+  const [fetched, setFetched] = useState<{ id: string; message: ChatMessage | null }>()
   const fetchParent = useCallback(() => {
-    client.api.messages.get(parentId).then(setFetched, () => undefined)
+    const keep = (message: ChatMessage | null) => setFetched({ id: parentId, message })
+    client.api.messages.get(parentId).then(keep, () => keep(null))
   }, [client, parentId])
   const isKnown = known !== undefined
   useEffect(() => {
     if (!isKnown) fetchParent()
   }, [isKnown, fetchParent])
-  const parent = known ?? (fetched?.id === parentId ? fetched : undefined)
+  const parent = known ?? (fetched?.id === parentId ? fetched.message : undefined)
   return { ...replies, parent }
 }

@@ -16,7 +16,7 @@ export function useCounterpart(target: Target): User | Group | undefined {
   const conversation = useConversation(target)
   const isWanted = useIsMissing(target) && target.type === 'user'
   const user = useUser(isWanted ? target.id : undefined)
-  return conversation?.conversationWith ?? user
+  return conversation?.conversationWith ?? user ?? undefined
 }
 
 /** The user or group of a conversation. */
@@ -24,5 +24,5 @@ export function useParty(target: Target): User | Group | undefined {
   const counterpart = useCounterpart(target)
   const isWanted = useIsMissing(target) && target.type === 'group'
   const group = useGroup(isWanted ? target.id : undefined)
-  return counterpart ?? group
+  return counterpart ?? group ?? undefined
 }

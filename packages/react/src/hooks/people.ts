@@ -51,10 +51,10 @@ export function useUnread(): Unread {
 
 const users = new WeakMap<LoquatClient, Map<string, Promise<User>>>()
 
-/** A user, fetched once for all components, until `forgetUser`. */
-export function useUser(uid: string | undefined): User | undefined {
+/** A user, fetched once for all components, until `forgetUser`. Null if it can't be fetched. */
+export function useUser(uid: string | undefined): User | null | undefined {
   const client = useClient()
-  const [user, setUser] = useState<User>()
+  const [found, setFound] = useState<{ uid: string; user: User | null }>()
   useEffect(() => {
     if (uid === undefined) return
     const known = users.get(client) ?? new Map<string, Promise<User>>()
@@ -63,14 +63,17 @@ export function useUser(uid: string | undefined): User | undefined {
     known.set(uid, fetching)
     let isCurrent = true
     fetching.then(
-      (found) => isCurrent && setUser(found),
-      () => known.delete(uid),
+      (user) => isCurrent && setFound({ uid, user }),
+      () => {
+        known.delete(uid)
+        if (isCurrent) setFound({ uid, user: null })
+      },
     )
     return () => {
       isCurrent = false
     }
   }, [client, uid])
-  return user?.uid === uid ? user : undefined
+  return found?.uid === uid ? found?.user : undefined
 }
 
 /** Makes components that are mounted from now on fetch a user again, because this client has changed something about it. */

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useState } from 'react'
 import { useClient } from '../chat.tsx'
 
 export interface PreferencesState {
-  /** What holds for the user. Undefined until it is fetched. */
-  preferences: NotificationPreferences | undefined
+  /** What holds for the user. Undefined until it is fetched, and null if it can't be. */
+  preferences: NotificationPreferences | null | undefined
   /** Changes some of them. Rejects if the app doesn't let its users choose. */
   change: (changed: UpdateNotificationPreferencesBody) => Promise<void>
 }
@@ -13,13 +13,13 @@ export interface PreferencesState {
 /** Of what the user is notified. */
 export function usePreferences(): PreferencesState {
   const client = useClient()
-  const [preferences, setPreferences] = useState<NotificationPreferences>()
+  const [preferences, setPreferences] = useState<NotificationPreferences | null>()
   const { uid } = client
   useEffect(() => {
     let isCurrent = true
     client.api.notificationPreferences.get({ uid }).then(
       (found) => isCurrent && setPreferences(found.preferences),
-      () => undefined,
+      () => isCurrent && setPreferences((known) => known ?? null),
     )
     return () => {
       isCurrent = false

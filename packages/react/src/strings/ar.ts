@@ -23,6 +23,7 @@ export const ar: Strings = {
   loading: 'جارٍ التحميل…',
   loadMore: 'تحميل المزيد',
   loadFailed: 'تعذّر تحميل الرسائل.',
+  notLoaded: 'تعذّر التحميل.',
   retry: 'إعادة المحاولة',
   newMessages: 'جديد',
   newCount: (count) =>

@@ -21,6 +21,7 @@ export const en = {
   loading: 'Loading…',
   loadMore: 'Load more',
   loadFailed: 'Messages could not be loaded.',
+  notLoaded: 'This could not be loaded.',
   retry: 'Retry',
   newMessages: 'New',
   newCount: (count: number) => (count === 1 ? '1 new message' : `${count} new messages`),

@@ -15,6 +15,7 @@ export const es: Strings = {
   loading: 'Cargando…',
   loadMore: 'Cargar más',
   loadFailed: 'No se pudieron cargar los mensajes.',
+  notLoaded: 'No se pudo cargar.',
   retry: 'Reintentar',
   newMessages: 'Nuevos',
   newCount: (count) => (count === 1 ? '1 mensaje nuevo' : `${count} mensajes nuevos`),
