@@ -130,6 +130,14 @@ suite('kill -9 during an import', () => {
     const text = `select count(*)::int as n from messages where app_no = $1 and muid like $2 || '-%'`
     return (await rows<{ n: number }>(app.cell.db, text, [app.no, letter]))[0]?.n ?? 0
   }
+  /** The numbers of sent messages that aren't stored. */
+  const lost = (sent: number) =>
+    rows(
+      app.cell.db,
+      `select n from generate_series(0, $2::int - 1) n
+       where 'l-' || n not in (select muid from messages where app_no = $1 and muid like 'l-%')`,
+      [app.no, sent],
+    )
 
   /** Sends messages between two users of the import, each until it is stored, and returns how many. */
   async function sendUntil(over: AbortSignal, api: () => Serving): Promise<number> {
@@ -184,6 +192,7 @@ suite('kill -9 during an import', () => {
     const { report } = await app.client.imports.get(id)
     assert.deepEqual(report, REPORT)
     assert.equal(await stored('m'), COUNT)
+    assert.deepEqual(await lost(sent), [])
     // The last answer may have been lost with the process.
     const live = await stored('l')
     assert.ok(live === sent || live === sent + 1, `${live} of ${sent}`)
