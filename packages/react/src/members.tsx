@@ -6,7 +6,7 @@ import { useChat } from './chat.tsx'
 import { MOST_MEMBERS, useGroup, useMembers } from './hooks/group.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { moveFocus, Popover } from './popover.tsx'
-import { Problem } from './problem.tsx'
+import { Missing, Problem } from './problem.tsx'
 
 const RANKS = ['admin', 'moderator', 'participant'] as const
 
@@ -40,7 +40,8 @@ export function MemberList({ guid, onSelect }: MemberListProps) {
   const { owner, scope } = group ?? {}
   return (
     <>
-      {(problem || members === null) && <Problem />}
+      {problem && <Problem />}
+      {members === null && <Missing value={members} />}
       <ul className="lq-members" aria-label={strings.memberList} aria-busy={members === undefined}>
         {sorted?.map((member) => (
           <li key={member.uid} className="lq-member">

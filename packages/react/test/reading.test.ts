@@ -179,7 +179,7 @@ suite('the members of a large group', () => {
 const refusal = { status: 400, json: { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } } }
 
 suite('people', () => {
-  test('and groups that can not be loaded: the pane says so, and shows them when it is opened again', async () => {
+  test("and groups that can't be loaded: the pane says so, and shows them when it is opened again", async () => {
     const app = await companyOf(kit.server)
     await say(app, 'cleo', 'amira', 'Hello')
     await say(app, 'cleo', 'release', 'To all')
@@ -187,14 +187,20 @@ suite('people', () => {
     const pane = amira.getByRole('complementary', { name: 'Details' })
     const failed = pane.getByRole('alert').getByText('This could not be loaded.')
     const refused = /v3.(groups.release|users.ben)$/
+    const members = /members\?perPage=100$/
     await amira.route(refused, (route) => route.fulfill(refusal))
     await openRoom(amira, /^Release/)
     await failed.waitFor()
     await openRoom(amira, /^Cleo/)
     await pane.getByRole('heading', { name: 'Cleo Laurent' }).waitFor()
     await amira.unroute(refused)
+    await amira.route(members, (route) => route.fulfill(refusal))
     await openRoom(amira, /^Release/)
     await pane.getByRole('heading', { name: 'Release' }).waitFor()
+    await failed.waitFor()
+    await amira.unroute(members)
+    await openRoom(amira, /^Cleo/)
+    await openRoom(amira, /^Release/)
 
     await amira.route(refused, (route) => route.fulfill(refusal))
     await amira.locator('.lq-member').getByText('Ben Okafor').click()

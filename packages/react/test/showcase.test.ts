@@ -346,8 +346,15 @@ suite('the showcase', () => {
       [1],
     )
 
-    await page.getByRole('button', { name: 'Notifications' }).click()
     const settings = page.getByRole('complementary', { name: 'Notifications' })
+    const preferences = /notifications.v1.preferences/
+    const json = { error: { code: 'ERR_BAD_REQUEST', message: 'No.' } }
+    await page.route(preferences, (route) => route.fulfill({ status: 400, json }))
+    await page.getByRole('button', { name: 'Notifications' }).click()
+    await settings.getByRole('alert').getByText('This could not be loaded.').waitFor()
+    await page.unroute(preferences)
+    await settings.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Notifications' }).click()
     await settings
       .getByRole('group', { name: 'Groups' })
       .getByRole('combobox', { name: /^Messages/ })
